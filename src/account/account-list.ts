@@ -81,7 +81,10 @@ export function createAccountList(database: SqlDatabase, use: Pick<Use, 'figures
   }
 
   const show = (row: Row): OperatedAccount => ({
-    ...{ id: row.id, name: row.name, email: row.email, created_at: toTime(row.created_ms) },
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    created_at: toTime(row.created_ms),
     operator: row.operator === 1,
     suspended_at: isSuspended(row) ? toTime(row.suspended_ms!) : null,
     ...use.figuresOf(row.id),

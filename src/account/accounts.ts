@@ -129,12 +129,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     return options.setupCode ?? madeUpCode
   }
 
-  const signUp = createSignUp({
-    ...options,
-    ...{ database, keys, passwords, nowMs, askerAt, setupCode },
-    isMailed,
-    hasFormerNodes,
-  })
+  const signUpParts = { database, keys, passwords, nowMs, askerAt, setupCode, isMailed, hasFormerNodes }
+  const signUp = createSignUp({ ...options, ...signUpParts })
   const signUpOpen = () => signUp.isOpenAt(count())
 
   let flushing: Promise<void> | undefined
@@ -218,7 +214,6 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     series,
     /** Bytes that this node accepted of each account in 24 hours. */
     use,
-    /** Who is refused first while the disk is nearly full. */
     senders: createSenders({ use, db: local.db, count, nowMs, monotonicUs: clock.monotonicUs, log }),
     quotaNotices: createQuotaNotices(database, nowMs, strangerMails.taking),
     watchCount: parts.watchCount,

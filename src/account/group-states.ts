@@ -7,7 +7,8 @@ const STATES_MAX = 10_000
 /** As long as the audit log says who did it. A group that occurs again later is unresolved instead of regressed. */
 const RESOLVED_KEPT_US = 365 * 86_400_000_000
 
-export interface GroupState {
+/** A row of exception_group. */
+interface GroupRow {
   readonly fingerprint: string
   readonly process: string
   readonly status: 'resolved' | 'ignored'
@@ -24,17 +25,14 @@ const REPLACE =
   '(account, fingerprint, process) DO UPDATE SET status = excluded.status, changed_by = excluded.changed_by, ' +
   'changed_us = excluded.changed_us'
 
-export type GroupStates = ReturnType<typeof createGroupStates>
-
 /** All reject with Problem `store_unavailable`; `put` and `remove` also with `disk_low` and `disk_failed`. */
 export function createGroupStates(database: SqlDatabase, nowUs: () => number) {
   return {
-    list: (account: string): Promise<GroupState[]> => database.read(() => all<GroupState>(SELECT, account)),
-    /** Those about these groups of a process. */
-    find: (account: string, process: string, fingerprints: readonly string[]): Promise<GroupState[]> =>
+    list: (account: string): Promise<GroupRow[]> => database.read(() => all<GroupRow>(SELECT, account)),
+    find: (account: string, process: string, fingerprints: readonly string[]): Promise<GroupRow[]> =>
       database.read(() => {
         const named = places(1, fingerprints.length, 2)
-        return all<GroupState>(
+        return all<GroupRow>(
           `${SELECT} AND process = $2 AND fingerprint IN ${named}`,
           account,
           process,
@@ -42,7 +40,7 @@ export function createGroupStates(database: SqlDatabase, nowUs: () => number) {
         )
       }),
     /** All or none. Rejects with Problem `limit_reached`. */
-    put: (account: string, states: readonly GroupState[]): Promise<void> =>
+    put: (account: string, states: readonly GroupRow[]): Promise<void> =>
       database.write(function* () {
         if ((yield* get('SELECT 1 FROM account WHERE id = $1', account)) === undefined)
           throw new Problem('not_found', 'The account is gone.')
@@ -59,7 +57,7 @@ export function createGroupStates(database: SqlDatabase, nowUs: () => number) {
           )
       }),
     /** They are unresolved then. */
-    remove: (account: string, groups: readonly Pick<GroupState, 'fingerprint' | 'process'>[]): Promise<void> =>
+    remove: (account: string, groups: readonly Pick<GroupRow, 'fingerprint' | 'process'>[]): Promise<void> =>
       database.write(function* () {
         for (const some of inParts(groups))
           yield* run(

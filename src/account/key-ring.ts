@@ -22,7 +22,7 @@ export interface FoundKey {
   readonly process: string | null
   /** Watches, channels and the creator's keys. */
   readonly manage: boolean
-  /** What it may outside /v1, besides its scopes: its creator is a viewer now, or has left. */
+  /** `viewer`: its creator is a viewer now, or has left. */
   readonly role: Exclude<Role, 'owner'>
   /** The operator suspended its account. */
   readonly isSuspended: boolean
@@ -40,7 +40,7 @@ export interface KeyRow {
   /** 0 for a key of one process, which may ping by `process`. */
   readonly may_ping: number
   readonly may_manage: number
-  /** Its creator is a viewer now, or has left. */
+  /** 1: its creator is a viewer now, or has left. */
   readonly is_capped: number
   /** The process that a ping key is for; null: any. */
   readonly process: string | null
@@ -172,7 +172,7 @@ export function loadKeyRing(db: Database, clock: Clock) {
     },
     /** Adds a key, or changes when it ends and what it may. */
     set,
-    /** Takes from a known key what its row does not give, and gives nothing: the row may be older than what is known. */
+    /** Removes the rights that the row lacks and adds none: the row may be older than the ring. */
     restrict({ hash, expires_ms, is_capped }: KeyRow): void {
       const known = byHash.get(hash)
       if (known === undefined) return
@@ -195,7 +195,6 @@ export function loadKeyRing(db: Database, clock: Clock) {
     /** Uses that are not written down yet. */
     uses: (): readonly KeyUse[] =>
       Array.from(unwritten.values(), ({ keyId, lastUsedMs, usedFrom }) => ({ keyId, lastUsedMs, usedFrom })),
-    /** These uses are written down. */
     usesWritten(uses: readonly KeyUse[]): void {
       for (const { keyId, lastUsedMs } of uses) {
         const entry = unwritten.get(keyId)

@@ -33,7 +33,7 @@ interface Row extends KeyRow {
 /** When a key ended or will end: the earlier one of the two. */
 const ENDED = 'CASE WHEN expires_ms IS NULL OR revoked_ms < expires_ms THEN revoked_ms ELSE expires_ms END'
 
-/** Of a ping key: its only process, and a secret that the caller brings, a v4 UUID. */
+/** A ping key's only process, and a secret that the caller brings, a v4 UUID. */
 export interface Bound {
   readonly process: string | null
   readonly secret?: string
@@ -63,10 +63,8 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, nowMs: () => nu
     if ((yield* get('SELECT 1 AS one FROM api_key WHERE hash = $1', hash)) !== undefined)
       throw new Problem('key_taken', 'A key of this Stint has this secret. Omit `secret` to get a random one.')
     const shown = { id: createId('key'), name, prefix: visiblePrefix(secret) }
-    yield* insertRow('api_key', {
-      ...{ ...shown, account, hash, ...rightsOf(scopes, process), process, created_ms: nowMs() },
-      ...{ creator: creator?.id ?? null, creator_email: creator?.email ?? null },
-    })
+    const made = { created_ms: nowMs(), creator: creator?.id ?? null, creator_email: creator?.email ?? null }
+    yield* insertRow('api_key', { ...shown, account, hash, ...rightsOf(scopes, process), process, ...made })
     return { ...shown, scopes: SCOPES.filter((scope) => scopes.includes(scope)), ...onlyOf(process), secret }
   }
 
@@ -141,8 +139,8 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, nowMs: () => nu
       return key
     },
     /**
-     * Same name, scopes and process, with a random secret; the old key ends in `overlapS` seconds, or earlier as before.
-     * Throws `not_found`.
+     * Same name, scopes and process, and a random secret; the old key ends in `overlapS` seconds, or as before if
+     * sooner. Throws `not_found`.
      */
     async rotate(account: string, id: string, overlapS: number, of?: string): Promise<IssuedKey> {
       const now = nowMs()
@@ -161,7 +159,7 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, nowMs: () => nu
       ring.set(old)
       return key
     },
-    /** Its name. From the next look-up on the key fails; one that has ended stays as it is. Throws Problem `not_found`. */
+    /** The key fails from the next look-up on; an ended one stays as it is. Returns its name. Throws `not_found`. */
     async revoke(account: string, id: string, of?: string): Promise<string> {
       const { hash, name } = await database.write(function* () {
         const row = yield* find(account, id, of)

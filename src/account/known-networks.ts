@@ -1,5 +1,5 @@
-// The networks from which somebody signed in within 30 days, as the audit log has them: passwords from there are checked
-// before those of strangers. Read once, the newest 10,000; the sign-ins of this node are added.
+// The networks of sign-ins within 30 days, from the audit log: passwords from there are checked before those of
+// strangers. Read once, the newest 10,000; the sign-ins of this node are added.
 import { all, type SqlDatabase } from '../state/database.ts'
 import { networkOf } from './networks.ts'
 

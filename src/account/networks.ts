@@ -1,5 +1,5 @@
-// One stranger is an IPv4 address, or the 64-bit network of an IPv6 one, since its holder has 2⁶⁴ addresses. The owner of
-// a site or a provider has many of these: where there are too many to count each, the next coarser network counts.
+// One stranger is an IPv4 address, or the 64-bit network of an IPv6 one, since its holder has 2⁶⁴ addresses. The owner
+// of a site or a provider has many of these: where there are too many to count each, the next coarser network counts.
 import { isIPv4, isIPv6 } from 'node:net'
 
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i

@@ -1,4 +1,4 @@
-// What the operator does about the accounts of others: looks at them, suspends and resumes them.
+// The operator's actions on accounts of others: listed, suspended, resumed.
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { run, type SqlDatabase } from '../state/database.ts'
@@ -53,7 +53,7 @@ export function createOperator({ database, suspensions, use, log, nowMs }: Opera
         `UPDATE account SET resumed_ms = CASE WHEN suspended_ms > $1 THEN suspended_ms ELSE $1 END
          WHERE id = $2 AND suspended_ms IS NOT NULL AND resumed_ms IS NULL`,
       ),
-    /** Its address. Throws Problem `not_found`, or `operator_needed` for the operator's own. */
+    /** Returns the account's address. Throws Problem `not_found`, or `operator_needed` for the operator's own. */
     async findOther(id: string): Promise<string> {
       const row = await database.read(() => selectById(id))
       refuseOwn(row, false)

@@ -1,4 +1,4 @@
-// Who waits for the one Worker that hashes, in three lines, each served only while those before it are empty:
+// The three lines for the one Worker that hashes, each served only while those before it are empty:
 // 1. sessions, mailed links and networks from which somebody signed in within 30 days: guesses from elsewhere cost
 //    them at most the hash that runs;
 // 2. one of each other site (/48 or /24);

@@ -1,6 +1,6 @@
 // argon2id in a Worker of its own. Bun.password's asynchronous calls share a thread pool with the spool's writes and
-// syncs: on 2 cores, four at once raise the mean commit from 0.3 to 400 ms. A hash takes 19 MiB and 30 ms of a core: one
-// runs at a time, and the others wait as password-line.ts says.
+// syncs: on 2 cores, four at once raise the mean commit from 0.3 to 400 ms. A hash takes 19 MiB and 30 ms of a core, so
+// one runs at a time, and the others wait as password-line.ts says.
 import { normalizePassword } from './credentials.ts'
 import { type Asker, createPasswordLine } from './password-line.ts'
 

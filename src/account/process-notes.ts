@@ -14,16 +14,16 @@ interface Row {
   readonly written_ms: number
 }
 
-const toNote = ({ note, written_by, written_ms }: Row): ProcessNote => ({
-  ...{ note, note_by: written_by, note_at: toTime(written_ms) },
-})
+function toNote({ note, written_by, written_ms }: Row): ProcessNote {
+  return { note, note_by: written_by, note_at: toTime(written_ms) }
+}
 
 const SELECT = 'SELECT note, written_by, written_ms FROM process_note WHERE account = $1 AND process = $2'
 
 const describeChange = (by: string | null, at: string | null): string =>
   at === null ? 'It was deleted meanwhile.' : `${by} wrote another one at ${at}.`
 
-/** All reject with Problem `store_unavailable`, `put` also with `note_changed`, `limit_reached`, `disk_low`, `disk_failed`. */
+/** All reject with `store_unavailable`, `put` also with `note_changed`, `limit_reached`, `disk_low`, `disk_failed`. */
 export function createProcessNotes(database: SqlDatabase, nowMs: () => number) {
   return {
     async find(account: string, process: string): Promise<ProcessNote> {

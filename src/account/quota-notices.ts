@@ -1,5 +1,5 @@
-// Whom to tell that an account has spent its quota, and whether it was told: each level once in 24 hours, over all nodes
-// and restarts.
+// The people to notify of a spent quota, and whether they were: each level once in 24 hours, over all nodes and
+// restarts.
 import { all, run, type Script, type SqlDatabase } from '../state/database.ts'
 
 const DAY_MS = 86_400_000

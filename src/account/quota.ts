@@ -4,7 +4,7 @@
 import { Problem } from '../problem.ts'
 import type { Use } from './use.ts'
 
-/** Of the quota, for everything but starts and ends. */
+/** The part of the quota for everything but starts and ends. */
 const OTHERS_PART = 0.9
 /** From here on an account is warned. */
 const WARNED_PART = 0.8
@@ -50,16 +50,17 @@ export function createQuota({ limitBytes, use, waitingBytesOf, onRefused, nowUs 
       if (isMark) onRefused(account)
       const us = endUs(account, isMark)
       const retryAfterS = Math.min(LONGEST_RETRY_S, Math.max(1, Math.ceil((us - nowUs()) / 1e6)))
-      const what = isMark
-        ? `This account has sent the ${limitBytes} bytes that it may send in 24 hours`
-        : `This account has sent nine tenths of the ${limitBytes} bytes that it may send in 24 hours, and the rest is for starts and ends`
-      return new Problem('quota_spent', `${what}; it may send again from ${toMinute(us)}.`, { retryAfterS })
+      const allowed = `the ${limitBytes} bytes that it may send in 24 hours`
+      const sent = isMark ? allowed : `nine tenths of ${allowed}, and the rest is for starts and ends`
+      const detail = `This account has sent ${sent}; it may send again from ${toMinute(us)}.`
+      return new Problem('quota_spent', detail, { retryAfterS })
     },
     /** The warning for the account's people, from 80 % on. */
     notice(account: string): QuotaNotice | undefined {
       const bytes = use.bytesOf(account)
       if (limitBytes === 0 || bytes < limitBytes * WARNED_PART) return undefined
-      const sent = `This account has sent ${Math.floor((100 * bytes) / limitBytes)} % of the bytes that it may send in 24 hours`
+      const percent = Math.floor((100 * bytes) / limitBytes)
+      const sent = `This account has sent ${percent} % of the bytes that it may send in 24 hours`
       if (!isSpent(account, false)) return { level: 80, text: `${sent}.` }
       const isAll = isSpent(account, true)
       const what = isAll ? 'all its events are refused' : 'all but its starts and ends are refused'

@@ -1,7 +1,7 @@
-// Who is refused first while the disk is nearly full, so that nobody fills it for all: the accounts that sent the most in
-// 24 hours. Accounts younger than a week are one sender together, so that many accounts gain nothing. The less is free,
-// the more senders are refused: those that sent the most, of a part of all bytes that grows to all of them. The
-// operator's account is refused only with everybody, when no event is taken any more.
+// Refuses the accounts that sent the most in 24 hours while the disk is nearly full, so that nobody fills it for all.
+// Accounts younger than a week are one sender together, so that many accounts gain nothing. The less is free, the more
+// senders are refused: the largest ones, of a part of all bytes that grows to all of them. The operator's account is
+// refused only with everybody, when no event is taken any more.
 import type { Database } from 'bun:sqlite'
 import type { Logger } from '../log.ts'
 import { rest } from '../turns.ts'
@@ -10,7 +10,7 @@ import type { Use } from './use.ts'
 const YOUNG_MS = 7 * 86_400_000
 /** While the disk stays nearly full; an account that passes the limit meanwhile is refused at once. */
 const JUDGED_EVERY_US = 500_000
-/** What is known of an account's age is read again after this time. */
+/** The ages of accounts are read again after this time. */
 const KNOWN_US = 60_000_000
 /** In one turn of the event loop. */
 const ACCOUNTS_AT_ONCE = 1_000
@@ -19,7 +19,7 @@ interface SendersOptions {
   readonly use: Pick<Use, 'all' | 'bytesOf'>
   /** Has the table `account`. */
   readonly db: Database
-  /** Of accounts. */
+  /** The number of accounts. */
   count(): number
   nowMs(): number
   monotonicUs(): number
@@ -30,7 +30,7 @@ type IsRefused = (account: string) => boolean
 
 type Kind = 'operator' | 'young' | 'old'
 
-/** What each old account sent, and all young ones together. */
+/** Bytes of each old account, and of all young ones together. */
 interface Sizes {
   readonly old: readonly number[]
   readonly young: number
@@ -88,7 +88,8 @@ export function createSenders({ use, db, count, nowMs, monotonicUs, log }: Sende
       const sizes = sizesOf(kinds)
       let step = sizes.next()
       for (; !step.done; step = sizes.next()) await rest()
-      if (known?.kinds === kinds) judged = { us, isRefused: judge(kinds, step.value, fullness) } // else there is room again
+      const hasRoomAgain = known?.kinds !== kinds
+      if (!hasRoomAgain) judged = { us, isRefused: judge(kinds, step.value, fullness) }
     } catch (err) {
       log.warn({ err }, 'accounts: who sent the most is not known')
     } finally {
@@ -97,7 +98,7 @@ export function createSenders({ use, db, count, nowMs, monotonicUs, log }: Sende
   }
 
   return {
-    /** Who is refused; undefined while nobody is. `fullness`: 0 while there is room, 1 when nothing is taken any more. */
+    /** Undefined: nobody is refused. `fullness`: 0 while there is room, 1 when nothing is taken any more. */
     judge(fullness: number): IsRefused | undefined {
       if (fullness <= 0) judged = known = undefined
       else if (!isJudging && (judged === undefined || monotonicUs() - judged.us >= JUDGED_EVERY_US))

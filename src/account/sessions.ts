@@ -116,7 +116,7 @@ export function createSessions(database: SqlDatabase, nowMs: () => number, log: 
         yield* run('UPDATE person SET last_account = $1 WHERE id = $2', account, person)
       })
     },
-    /** Those of a person, most recently seen first. */
+    /** The sessions of a person, most recently seen first. */
     async list(person: string): Promise<Omit<SessionEntry, 'current'>[]> {
       const now = nowMs()
       const rows = await database.read(() =>

@@ -35,7 +35,7 @@ export type Attempt = {
     }
 )
 
-/** Of an account and a network: the same account and the next coarser network. */
+/** `both`: an account and a network. The same account and the next coarser network. */
 function coarserBoth(both: string): string | undefined {
   const network = coarserNetwork(both.slice(both.lastIndexOf(' ') + 1))
   return network && both.slice(0, both.lastIndexOf(' ') + 1) + network

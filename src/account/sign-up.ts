@@ -1,7 +1,7 @@
-// How accounts begin. With e-mail and SIGNUP=open a stranger's address is proved before there is an account: a link goes to
-// it, and opening the link makes the account. Otherwise, and for the first account, at once: without the proof it is a
-// claim while sign-up is open. Who was let in by invitations alone signs up like a stranger: the inviter may have accepted
-// in their place. Nodes of 2.0 do not know the links: while one is seen, accounts are made at once.
+// How accounts begin. With e-mail and SIGNUP=open a stranger's address is proved before there is an account: a link
+// goes to it, and opening the link makes the account. Otherwise, and for the first account, at once: without the proof
+// it is a claim while sign-up is open. People with nothing but invitations sign up like strangers: the inviter may have
+// accepted in their place. Nodes of 2.0 do not know the links: while one is seen, accounts are made at once.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
@@ -122,7 +122,7 @@ export function createSignUp(parts: SignUpParts) {
       })
       return token
     },
-    /** By the token of a link. Throws Problem `credentials_invalid`, `fields_invalid`, `email_taken`, `signup_closed`. */
+    /** `token`: of a link. Throws Problem `credentials_invalid`, `fields_invalid`, `email_taken`, `signup_closed`. */
     async confirm(token: string, password: string) {
       const find = 'SELECT email FROM sign_up WHERE hash = $1 AND ends_ms > $2'
       const row = await database.read(() => get<{ email: string }>(find, hashSecret(token), nowMs()))

@@ -4,8 +4,8 @@ import type { Database } from 'bun:sqlite'
 import type { KeyRing } from './key-ring.ts'
 
 /**
- * The part of an account's row that says whether it is suspended. Both null: it never was. Each change has a later time than
- * the one before, whatever the clocks of nodes say.
+ * Members of an account's row: when it was suspended and resumed. Both null: it never was. Each change has a later time
+ * than the one before, whatever the clocks of nodes say.
  */
 export interface SuspensionState {
   readonly id: string

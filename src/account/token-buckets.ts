@@ -1,7 +1,7 @@
 // Limits by key: each has a bucket of `limit` tokens, which fills evenly within `windowS`. What is taken from an empty
 // bucket by `owe` is debt: the key then waits for longer. A bucket is one number, the time at which it is full again
 // (generic cell rate algorithm). Memory is bounded by `maxEntries`:
-// * Keys of strangers have a `coarser` one, for which there is a table as large. While a table is full, the keys that it
+// * Keys of strangers have a `coarser` one, for which there is a table as large. While a table is full, keys that it
 //   lacks count as their next coarser one: nobody is forgotten, and nobody is refused but with neighbours who guess.
 // * Without one, and in the coarsest table, the key that took longest ago is forgotten: nobody is refused for room.
 import type { Clock } from '../clock.ts'
@@ -25,7 +25,7 @@ export type TokenBuckets = ReturnType<typeof createTokenBuckets>
 export function createTokenBuckets({ clock, limit, windowS, maxEntries, coarser }: TokenBucketsOptions) {
   const windowUs = windowS * 1e6
   const stepUs = windowUs / limit
-  /** By width of their keys, the finest first. */
+  /** One per width of keys, the finest first. */
   const tables: Table[] = []
 
   function hasRoom(table: Table): boolean {

@@ -1,13 +1,14 @@
-// What this node accepted of each account in the last 24 hours, as its spools wrote it, and the e-mails that it sent: the
-// one teller of it, for quotas, for who is refused first on a small disk, and for what people see. Invariants:
+// Events of each account that this node's spools wrote in the last 24 hours, and the e-mails that it sent. Quotas, the
+// refusals on a nearly full disk and pages all read them here. Invariants:
 // * Events count with the commit that made them durable. Those of an hour leave together once all are 24 hours old.
-// * Hours pass by the monotonic clock, so a clock that is set frees nothing; hours of the file that are ahead count as now.
+// * Hours pass by the monotonic clock, so setting the clock frees nothing; hours of the file that are ahead count as
+//   now.
 // * Counts are written every minute, an account a row: a kill loses at most what came since, and counts nothing twice.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
 
-/** `bytes`: a float64 an hour, little-endian, of `hour` (since the epoch) first, then a uint32 an hour of each of COUNTS. */
+/** `bytes`, little-endian: a float64 per hour, first that of `hour` (since the epoch); then a uint32 each of COUNTS. */
 export const ACCOUNT_USE = `
   CREATE TABLE account_use (
     account TEXT PRIMARY KEY REFERENCES account (id) ON DELETE CASCADE,
@@ -22,7 +23,7 @@ const HOURS = 25
 const FLUSH_EVERY_MS = 60_000
 const ROWS_PER_COMMIT = 500
 
-/** What a commit of a spool made durable of each account. */
+/** Records per account that a commit of a spool made durable. */
 export type Accepted = ReadonlyMap<string, { readonly bytes: number; readonly records: number }>
 
 /** `exceptions`: with the outputs that came with ends. */
@@ -131,7 +132,7 @@ export function openUse({ file, clock, log, flushEveryMs = FLUSH_EVERY_MS }: Use
   return {
     /** Bytes accepted of the account in the last 24 hours. */
     bytesOf,
-    /** Of the last 24 hours. */
+    /** Figures of the last 24 hours. */
     figuresOf(account: string): Figures {
       const bytes = bytesOf(account)
       const counts = entries.get(account)?.counts
@@ -146,7 +147,6 @@ export function openUse({ file, clock, log, flushEveryMs = FLUSH_EVERY_MS }: Use
         if (entry.sum > 0) yield [account, entry.sum]
       }
     },
-    /** What one commit of a spool made durable. */
     add(byAccount: Accepted, destination: 'points' | 'exceptions'): void {
       const hour = hourNow()
       for (const [account, { bytes, records }] of byAccount) {

@@ -1,5 +1,5 @@
-// How many watches there are, in accounts.sqlite: a watches.sqlite that is missing at a start would look like the first one,
-// and nobody would hear that he is notified of nothing. Invariants:
+// The number of watches, in accounts.sqlite: without it a start without watches.sqlite would look like the first one,
+// and nobody would hear that the watches are gone. Invariants:
 // * `lost` is what the count was at a start without watches.sqlite; it stays until a watch is there or it is dismissed.
 // * A count that could not be written is a little old: the next change and the next start write it again.
 import type { Logger } from '../log.ts'
@@ -34,7 +34,7 @@ export function createWatchCount({ db, commit }: SqliteFile, log: Logger) {
     async noteMissing(nowUs: number): Promise<void> {
       if (row.watches > 0) await put(0, row.watches, nowUs)
     },
-    /** What is to be said about lost watches; undefined if there is nothing. */
+    /** The warning about lost watches; undefined without any. */
     lost: (): string | undefined => (row.lost > 0 ? describeLost(row.lost, row.lost_us) : undefined),
     dismissLost: (): Promise<void> => put(row.watches, 0, 0),
   }
@@ -43,8 +43,7 @@ export function createWatchCount({ db, commit }: SqliteFile, log: Logger) {
 /** `12 watches are gone: watches.sqlite was missing at the start of 2026-11-28 17:52 UTC. …` */
 function describeLost(count: number, startedUs: number): string {
   const at = new Date(startedUs / 1000).toISOString().slice(0, 16).replace('T', ' ')
-  return (
-    `${count === 1 ? '1 watch is' : `${count} watches are`} gone: watches.sqlite was missing at the start of ${at} UTC. ` +
-    'Stop Stint and restore the file from a backup, or create the watches again.'
-  )
+  const gone = count === 1 ? '1 watch is gone' : `${count} watches are gone`
+  const advice = 'Stop Stint and restore the file from a backup, or create the watches again.'
+  return `${gone}: watches.sqlite was missing at the start of ${at} UTC. ${advice}`
 }

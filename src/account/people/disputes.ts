@@ -20,7 +20,7 @@ interface DisputesParts {
   dropAccount(account: string): void
 }
 
-/** Who did what from where, newest first, as far as the audit log says it. */
+/** Actions in the account, with person and address, newest first. */
 const TRACES = `SELECT action, actor, target, address, at_ms FROM audit WHERE account = $1
   AND action IN ('account_created', 'key_created', 'channel_created', 'member_joined', 'signed_in')
   ORDER BY seq DESC LIMIT 1000`
@@ -65,10 +65,10 @@ export function createDisputes({ database, ring, signUp, nowMs, dropAccount }: D
           ...keys.map(({ id, name, by, created_ms, last_used_ms, last_used_from }) => {
             const use = uses.get(id)
             const usedMs = use?.lastUsedMs ?? last_used_ms
-            return {
-              ...{ what: 'key' as const, id, name, by, at: toTime(created_ms), address: placeOf(id)?.address ?? null },
-              ...{ last_used_at: usedMs === null ? null : toTime(usedMs), used_from: use?.usedFrom ?? last_used_from },
-            }
+            const address = placeOf(id)?.address ?? null
+            const common = { what: 'key' as const, id, name, by, at: toTime(created_ms), address }
+            const last_used_at = usedMs === null ? null : toTime(usedMs)
+            return { ...common, last_used_at, used_from: use?.usedFrom ?? last_used_from }
           }),
           ...members.map(({ id, email, since_ms }) => {
             const seen = seenAt(email)

@@ -12,7 +12,7 @@ import type { PersonRow } from './person-rows.ts'
 /** `session`: a link that confirms, opened where the person is signed in. `password`: a link that sets a password. */
 type ProofBy = 'link' | 'session' | 'password' | 'provider'
 
-/** Of `claim`: confirmed by `session`, with a password that no mailed link set. The provider's first proof ends it. */
+/** A `claim` confirmed by `session`, its password set by no mailed link. The provider's first proof ends it. */
 const KEPT_PASSWORD = 2
 
 interface ProofOptions {
@@ -21,7 +21,7 @@ interface ProofOptions {
   readonly nowMs: number
 }
 
-/** Accounts that the person made, other than the operator's. Accomplices may have made them less than an owner there. */
+/** The person's own accounts but the operator's; an accomplice may have taken away their ownership. */
 const MADE = `SELECT account.id FROM account JOIN membership ON membership.account = account.id
   WHERE membership.person = $1 AND account.email = $2 AND operator = 0`
 

@@ -1,4 +1,4 @@
-// Who a person is to the provider: (issuer, subject). Rules for someone who comes from there:
+// A person's identity at the provider: (issuer, subject). Rules for someone who comes from there:
 // 1. A known identity is its person, whatever the address is now.
 // 2. Otherwise the address decides, if the provider verified it, which is a proof: see first-proof.ts.
 // 3. Someone new joins the accounts that invited the address, and the operator's if a claim or OIDC_JOIN gives a role.
@@ -115,7 +115,7 @@ export function createIdentities({ database, ring, members, isSignUpOpen, nowMs 
 
   return {
     /**
-     * Where the session begins. `join`: the role in the operator's account of someone whom nobody invited; absent: none.
+     * Returns where the session begins. `join`: the role in the operator's account without an invitation; absent: none.
      * Throws Problem `email_unverified` or `not_invited`.
      */
     async admit(identity: ProvedIdentity, join?: Role): Promise<Seat & Omit<Found, 'id'>> {

@@ -41,7 +41,7 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number) {
   }
 
   return {
-    /** Those that can still be accepted, newest first. */
+    /** Invitations that can still be accepted, newest first. */
     async list(account: string): Promise<Invitation[]> {
       const rows = await database.read(() =>
         all<Pick<Row, 'id' | 'email' | 'role'> & { readonly ends_ms: number }>(

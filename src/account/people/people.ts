@@ -75,7 +75,7 @@ export function createPeople({ database, passwords, sessions, provePassword, isS
         const row = yield* selectPerson(id)
         return row !== undefined && (yield* isOnlyInvited(row))
       }),
-    /** Ends all other sessions and links. Throws like `confirmPassword`, and Problem `fields_invalid` at `/new_password`. */
+    /** Ends all other sessions and links. Throws like `confirmPassword`, and `fields_invalid` at `/new_password`. */
     async changePassword(
       id: string,
       { currentPassword, newPassword, session }: { currentPassword: string; newPassword: string; session: string },
@@ -123,7 +123,7 @@ export function createPeople({ database, passwords, sessions, provePassword, isS
       })
       return { id: row.id, email: row.email, disputed }
     },
-    /** By a mailed link, without a new password, with this person's session or none. Undefined: the person is gone. */
+    /** By a mailed link, without a new password; `session`: that of the browser. Undefined: the person is gone. */
     async proveAddress(id: string, session?: { readonly person: string }): Promise<(Person & Proved) | undefined> {
       return database.write(function* () {
         const row = yield* selectPerson(id)

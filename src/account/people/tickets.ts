@@ -1,5 +1,5 @@
-// Links that set a new password or prove an address, once. Stored as hashes with the accounts, so that every node accepts them and restarts
-// end none.
+// Links that set a new password or prove an address, once. Stored as hashes with the accounts, so that every node
+// accepts them and restarts end none.
 import type { SqlDatabase } from '../../state/database.ts'
 import { get, insert, run } from '../../state/database.ts'
 import { createSessionToken, hashSecret } from '../secret.ts'

@@ -67,7 +67,7 @@ export function createFollowChanges({
   onRemoved,
 }: FollowChangesOptions) {
   const known = replica.moment()
-  /** What memory knows everything up to. */
+  /** Memory knows every change up to this. */
   let since: (Moment & { readonly newest: number }) | undefined = known && { ...known, newest: 0 }
   let sweptUs = clock.monotonicUs()
   /** The page that a sweep reads next; undefined while none runs. */

@@ -106,7 +106,7 @@ export interface Moment {
 
 export type Replica = ReturnType<typeof openReplica>
 
-/** All changes are differences, a page at a time. Throws an Error for the operator when the file is damaged or newer. */
+/** Changes are differences, a page at a time. Throws an Error for the operator when the file is damaged or newer. */
 export function openReplica(path: string, log: Logger) {
   const options = { path, what: 'known keys', applicationId: APPLICATION_ID, schema: SCHEMA, log }
   const file = withDiskProblems(
@@ -137,7 +137,7 @@ export function openReplica(path: string, log: Logger) {
   const addRemoval = query(
     'INSERT OR IGNORE INTO removal SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM erased WHERE account = ?1)',
   )
-  /** Those of a stretch that are not among the keys of its rows. */
+  /** Rows of a stretch whose keys are not among the given. */
   const missing = (table: string, key: string) => {
     const select = db.query<{ key: string }, [string, string, string]>(
       `SELECT ${key} AS key FROM ${table} WHERE ${key} > ? AND ${key} <= ?
@@ -148,7 +148,7 @@ export function openReplica(path: string, log: Logger) {
   }
   const missingKeys = missing('api_key', 'hash')
   const missingAccounts = missing('account', 'id')
-  /** Who disputes which account. In memory before it is in the file: it holds although the disk is full. */
+  /** Account → the person who disputes it. In memory before it is in the file: it holds although the disk is full. */
   const disputes = new Map(
     db
       .query<{ id: string; by: string }, []>(
@@ -176,9 +176,9 @@ export function openReplica(path: string, log: Logger) {
 
   return {
     file,
-    /** It knows no keys yet. */
+    /** No keys are known yet. */
     isEmpty: (): boolean => followed().database_id === '',
-    /** What the file knows everything up to; undefined before the first time, and for a file of 2.0. */
+    /** The file knows every change up to this; undefined before the first time, and for a file of 2.0. */
     moment(): Moment | undefined {
       const { database_id: databaseId, version, mark } = followed()
       return mark === '' ? undefined : { databaseId, version, mark }
