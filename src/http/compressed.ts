@@ -65,8 +65,8 @@ export async function encodeFor(request: Request, body: object | string): Promis
 }
 
 /**
- * 200 with what was encoded. `noteSent` is called when the socket has taken it or the reader is gone: at once if it fits,
- * else with the last chunk, which the runtime requests after the reader has taken those before.
+ * 200 with what was encoded. `noteSent` is called when the socket has taken it or the reader is gone: at once if it
+ * fits, else with the last chunk, which the runtime requests after the reader has taken those before.
  */
 export function answerEncoded(request: Request, { bytes, headers }: Encoded, noteSent = () => {}): Response {
   if (bytes.length > CHUNK_BYTES && !request.signal.aborted)

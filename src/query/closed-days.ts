@@ -1,9 +1,10 @@
-// Rows of days that are over, kept between questions: 90 days are read once, but for the newest two or three. Invariants:
+// Rows of days that are over, kept between questions: 90 days are read once, but for the newest two or three.
+// Invariants:
 // * A kept day is what the stores say now. It is dropped when its account is erased, and when this or another node
 //   stores an event whose time lies in it or within MAX_RUN of it. For 10 s after that nothing of the day is kept: a
 //   store with replicas may answer from one that does not have the event yet.
-// * Copies and imports write past the log: a kept day is dropped after ten minutes if anything of its account was stored
-//   since, and after an hour in any case.
+// * Copies and imports write past the log: a kept day is dropped after ten minutes if anything of its account was
+//   stored since, and after an hour in any case.
 // * Nothing is on disk, and all of it is bounded in bytes; the question that was asked longest ago goes first.
 import type { Event } from '../event/event.ts'
 import { timeUs } from '../event/stamp.ts'

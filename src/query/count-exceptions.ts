@@ -47,8 +47,8 @@ interface Subject {
 }
 
 /**
- * One number per timing; null for abandoned and orphan ones, failed ones without start and uid, and if unknown, as while
- * the store is away.
+ * One number per timing; null for abandoned and orphan ones, failed ones without start and uid, and if unknown, as
+ * while the store is away.
  */
 export async function countExceptions(
   source: Pick<ExceptionSource, 'findMoments'>,

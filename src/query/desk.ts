@@ -1,8 +1,8 @@
-// The desk where everything that asks the stores for an account waits for its turn: questions, exports, live's reads and
-// previews of watches. A node runs sixteen at once (see Asks), the accounts in turns, and a few per account and lane. A
-// question counts for its account until its answer has been sent: an account that does not read its answers holds the
-// memory of a few, and no turn of others. Wait and work end before the socket's timeout (http/listen.ts), so that a slow
-// question gets an answer that says so. Work never waits for another turn of the desk.
+// The desk where everything that asks the stores for an account waits for its turn: questions, exports, live's reads
+// and previews of watches. A node runs sixteen at once (see Asks), the accounts in turns, and a few per account and
+// lane. A question counts for its account until its answer has been sent: an account that does not read its answers
+// holds the memory of a few, and no turn of others. Wait and work end before the socket's timeout (http/listen.ts), so
+// that a slow question gets an answer that says so. Work never waits for another turn of the desk.
 // Invariant: of each account in `loads` something runs or waits, and nothing waits that may begin.
 import { Problem } from '../problem.ts'
 import { StoreError } from '../store/source.ts'

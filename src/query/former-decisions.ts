@@ -1,6 +1,6 @@
-// Decisions about groups of 2.0, for one release: fingerprints were `v4` there. An exception whose group has no decision
-// takes that of its v4 group, copied before the exception is stored: lists, counts and 2.0 nodes, which know decisions by
-// what is stored, then say the same. The copy keeps author and time. With 2.2 this file goes.
+// Decisions about groups of 2.0, for one release: fingerprints were `v4` there. An exception whose group has no
+// decision takes that of its v4 group, copied before the exception is stored: lists, counts and 2.0 nodes, which know
+// decisions by what is stored, then say the same. The copy keeps author and time. With 2.2 this file goes.
 import type { Clock } from '../clock.ts'
 import type { Event, Exception } from '../event/event.ts'
 import { fingerprint, formerFingerprint, rememberFingerprints } from '../event/fingerprint.ts'

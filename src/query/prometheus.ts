@@ -1,6 +1,6 @@
-// An account's processes in Prometheus' text format, from the overview. The stores are asked only for the newest metrics,
-// and for a success or failure that is older than a day and than the runs that live remembers. These are read at most
-// once an hour, so the text lacks for up to an hour those that were sent late.
+// An account's processes in Prometheus' text format, from the overview. The stores are asked only for the newest
+// metrics, and for a success or failure that is older than a day and than the runs that live remembers. These are read
+// at most once an hour, so the text lacks for up to an hour those that were sent late.
 import { Problem } from '../problem.ts'
 import { compare } from '../store/order.ts'
 import type { Asker, MetricPoint, NewestRuns, PointSource, TimingSummaryRow } from '../store/source.ts'

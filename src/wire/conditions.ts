@@ -17,7 +17,7 @@ interface Conditions {
 
 export interface ConditionEntry {
   readonly label: string
-  /** For an alert: the event, the state while it fires (absent: the figure), and the cause of its end, after "resolved". */
+  /** An alert: the event, the state while it fires (absent: the figure), the cause of its end after "resolved". */
   readonly happened?: string
   readonly fires?: string
   readonly ended: string

@@ -1,5 +1,5 @@
-// How the command of a run ended, by the first line of its exception, as `stint exec`, stint.sh and pings write it. Free
-// of schemas: it is in the console's bundle.
+// How the command of a run ended, by the first line of its exception, as `stint exec`, stint.sh and pings write it.
+// Free of schemas: it is in the console's bundle.
 import { ENDING } from '../event/failed-command.ts'
 import type { AlertRun } from './alert-detail.ts'
 

@@ -1,5 +1,5 @@
-// The meaning of a watch's fields, for the API's description, the README and `stint watch add`; the console has its form
-// instead. Free of schemas: the command line reads it.
+// The meaning of a watch's fields, for the API's description, the README and `stint watch add`; the console has its
+// form instead. Free of schemas: the command line reads it.
 import { DEFAULT_GRACE, type WatchFieldName } from './conditions.ts'
 
 interface FieldText {

@@ -1,5 +1,5 @@
-// Complete snippets for a first run: the first line installs what the rest needs, from this Stint. All but the ping send
-// start and end, report a failure with its exception, and pass it to the caller.
+// Complete snippets for a first run: the first line installs what the rest needs, from this Stint. All but the ping
+// send start and end, report a failure with its exception, and pass it to the caller.
 import { FIRST_PING, pingLine, type Snippet } from '../../wire/snippets.ts'
 
 const quoted = (name: string): string => `'${name}'`

@@ -1,5 +1,5 @@
-// The clients that Stint serves, of its own version: a script for shells, a module for Python, and one for Node, Bun and
-// Deno, which is bundled at the first request. No file depends on the server, so that hashes can be compared.
+// The clients that Stint serves, of its own version: a script for shells, a module for Python, and one for Node, Bun
+// and Deno, which is bundled at the first request. No file depends on the server, so that hashes can be compared.
 import { readVersion } from '../../version.ts'
 
 // Node takes a module for CommonJS in a project of `npm init` unless its name ends in .mjs.

@@ -40,8 +40,8 @@ const SWAGGER_PAGE = `<!doctype html>
 `
 
 /**
- * A file of its own, because the policy allows no script inside the page. A key stays in the page's memory; one that 2.0
- * left in localStorage is removed. For /api the session's cookie is enough.
+ * A file of its own, because the policy allows no script inside the page. A key stays in the page's memory; one that
+ * 2.0 left in localStorage is removed. For /api the session's cookie is enough.
  */
 const SWAGGER_SCRIPT = `try {
   localStorage.removeItem('authorized')

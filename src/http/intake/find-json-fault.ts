@@ -12,7 +12,7 @@ const WORD = /[A-Za-z_$][\w$]*/y
 const LITERALS = ['true', 'false', 'null']
 const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y
 
-/** `line 2, column 14: a comma before a closing bracket`, or `after the first 65536 characters`; undefined: no fault. */
+/** `line 2, column 14: a comma before a closing bracket`, `after the first 65536 characters`; undefined: no fault. */
 export function findJsonFault(text: string, firstLine = 1): string | undefined {
   const found = scan(text)
   if (found === undefined) return undefined

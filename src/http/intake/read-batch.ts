@@ -1,5 +1,6 @@
-// Reads a batch: a JSON array, or JSON lines (one object per line), plain or compressed. Its unpacked size and its number
-// of events and values are limited before it is parsed, so that no caller can exhaust memory or block the event loop.
+// Reads a batch: a JSON array, or JSON lines (one object per line), plain or compressed. Its unpacked size and its
+// number of events and values are limited before it is parsed, so that no caller can exhaust memory or block the event
+// loop.
 import { Problem } from '../../problem.ts'
 import { JSON_LINES, MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from '../../wire/events.ts'
 import { isSmall, type Reserve } from './body-budget.ts'
