@@ -1,5 +1,5 @@
-// `stint account create`: standard output gets the new account's first key alone, for scripts. Where no key is set, this
-// machine gets one as from `stint login`.
+// `stint account create`: standard output gets the new account's first key alone, for scripts. Where no key is set,
+// this machine gets one as from `stint login`.
 import type { NewAccount } from '../wire/accounts.ts'
 import { type Api, createApi } from './api.ts'
 import { askAddress, askPassword, PASSWORD_STDIN, type PersonOptions, warnUnencrypted } from './ask-person.ts'
@@ -36,10 +36,10 @@ export function register(program: Program, io: Io): void {
         ...(options.setupCode !== undefined && { setup_code: options.setupCode }),
       })
       if (options.json) return printJson(io, body)
-      if ('sent' in body)
-        return void io.stderr.write(
-          `A link was sent to ${oneLine(email)}, unless too many were today: open it to set a password and to create the account.\n`,
-        )
+      if ('sent' in body) {
+        io.stderr.write(`A link was sent to ${oneLine(email)}, unless too many were today: `)
+        return void io.stderr.write('open it to set a password and to create the account.\n')
+      }
       const { account, key } = body
       io.stderr.write(`Account ${oneLine(account.email)} created; `)
       io.stderr.write(await keepKey(io, config, api, email, password))

@@ -93,7 +93,7 @@ export function createApi(io: Io, config = readCliConfig(io.env)) {
         throw new CliError(`no API key for ${url}: run stint login, or set STINT_API_KEY`)
       return (await ask<T>(method, path, body, { [config.keyHeader]: config.apiKey })).body
     },
-    /** What the server cannot do, and why it can take no event at all. Throws CliError where there is no Stint. */
+    /** Notes on what does not work, and `refused` if no event is accepted. Throws CliError where there is no Stint. */
     async readiness(): Promise<{ readonly notes: readonly string[]; readonly refused?: CliError }> {
       const response = await send('GET', '/readyz', undefined, {})
       const [first, ...notes] = (await response.text()).trimEnd().split('\n')

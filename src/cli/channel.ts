@@ -67,9 +67,8 @@ export function register(program: Program, io: Io): void {
       const { id, name } = await find(api(), which)
       const made = await api().askWithKey<NewSecret>('POST', `/api/channels/${id}/secret`)
       io.stdout.write(`${made.channel.secret}\n`)
-      io.stderr.write(
-        `The secret of ${oneLine(name)} is shown only this once; until ${made.channel.former_until} the one before it signs, too.\n`,
-      )
+      io.stderr.write(`The secret of ${oneLine(name)} is shown only this once; `)
+      io.stderr.write(`until ${made.channel.former_until} the one before it signs, too.\n`)
     })
 
   channel

@@ -1,4 +1,4 @@
-// What commands share that ask the API and print its answer: for people, or as JSON for programs.
+// Shared by the commands that ask the API and print its answer: for people, or as JSON for programs.
 import { systemClock } from '../clock.ts'
 import { parseSpanS } from '../wire/span-text.ts'
 import { formatTable } from './format-rows.ts'
@@ -15,7 +15,7 @@ export interface Json {
 
 export const printJson = ({ stdout }: Io, body: unknown): void => stdout.write(`${safeJson(body, 2)}\n`)
 
-/** What a file holds; `-` is standard input. Throws CliError. */
+/** The text of a file; `-` is standard input. Throws CliError. */
 export async function readInput(io: Io, path: string): Promise<string> {
   try {
     return path === '-' ? await io.readStdin() : await Bun.file(path).text()
@@ -57,11 +57,9 @@ export function findNamed<T extends { readonly id: string; readonly name: string
 ): T {
   const found = items.filter(({ id, name }) => id === which || name === which)
   if (found.length === 1) return found[0]!
-  throw new CliError(
-    found.length === 0
-      ? `no ${what} is called ${oneLine(which)}${advice}`
-      : `more than one ${what} is called ${oneLine(which)}; use the id: ${found.map(({ id }) => oneLine(id)).join(', ')}`,
-  )
+  if (found.length === 0) throw new CliError(`no ${what} is called ${oneLine(which)}${advice}`)
+  const ids = found.map(({ id }) => oneLine(id)).join(', ')
+  throw new CliError(`more than one ${what} is called ${oneLine(which)}; use the id: ${ids}`)
 }
 
 export const parseCount = strictly(

@@ -44,7 +44,8 @@ export function processEnv(): Io['env'] {
 
 /**
  * The environment comes before the settings file, whose key goes only to the file's own `url`; with address and key in
- * the environment the file need not be readable. `withoutKey` skips the key and what only matters with it. Throws CliError (usage) that names the variable or file and the rule.
+ * the environment the file need not be readable. `withoutKey`: the key is not read. Throws CliError (usage) that names
+ * the variable or file and the rule.
  */
 export function readCliConfig(env: Io['env'], { withoutKey = false } = {}): CliConfig {
   const given = (name: string) => (env[name] === '' ? undefined : env[name])

@@ -80,7 +80,7 @@ export async function makeKey(api: Api, email: string, password: string) {
   }
 }
 
-/** Those without a password, and viewers, get no key that way. */
+/** People without a password, and viewers, get no key that way. */
 function withAdvice(error: unknown): never {
   if (error instanceof Refusal && ['password_sign_in_off', 'role_missing'].includes(error.code ?? ''))
     throw new CliError(

@@ -44,7 +44,7 @@ interface PlannedChannel {
 }
 
 export interface PlannedWatch {
-  /** Its channels are names. */
+  /** `channels` are names. */
   readonly watch: CreateWatch
   readonly uuid: string | undefined
   readonly pingUrl: string | undefined
@@ -101,7 +101,10 @@ export function planHealthchecks(checks: readonly Check[], integrations: readonl
     return [
       {
         watch: {
-          ...{ name, process, late, failed: { after: 1, exceptions: false } },
+          name,
+          process,
+          late,
+          failed: { after: 1, exceptions: false },
           channels: (check.channels ?? '').split(',').flatMap((id) => (known.has(id) ? names.get(id)! : [])),
           ...(long !== undefined && { long }),
           ...(check.status === 'paused' && { paused_until: WITHOUT_END }),
@@ -139,13 +142,11 @@ function toLate({ timeout, schedule, tz = 'UTC', grace }: Check): NonNullable<Cr
 /** Properties without a counterpart in a watch or process. */
 function lostOf(check: Check): string[] {
   const filters = [check.filter_subject, check.filter_body, check.filter_http_body, check.filter_default_fail]
+  const maxRun = 'a run takes less than MAX_RUN (24h unless its operator set another)'
+  const isTooLong = hasLimit(check) && check.grace >= MAX_RUN_S
   return [
     ...(check.desc ? ['its description'] : []),
-    ...(hasLimit(check) && check.grace >= MAX_RUN_S
-      ? [
-          `its limit of a run, ${formatSpanS(check.grace)}: a run takes less than MAX_RUN (24h unless its operator set another)`,
-        ]
-      : []),
+    ...(isTooLong ? [`its limit of a run, ${formatSpanS(check.grace)}: ${maxRun}`] : []),
     ...(check.manual_resume ? ['manual resume: here a start after a pause needs no button'] : []),
     ...(check.methods ? ['it accepts POST only: a ping address here accepts GET, POST and HEAD'] : []),
     ...(filters.includes(true) ? ['its filters of keywords: report a failure by the exit code or /fail'] : []),

@@ -48,12 +48,14 @@ export function addShowCommand(timings: Program, io: Io): void {
     })
 }
 
-/** What a run sent: by its uid, or while it ran. */
+/** The question about what a run sent: by its uid, or while it ran. */
 function ofRun({ process, meta, uid, started_at, ended_at }: Timing): Record<string, string | undefined> {
   const to = ended_at === null ? undefined : Date.parse(ended_at) + (uid === null ? 1 : LATE_MS)
-  const from = started_at ?? ended_at!
   return {
-    ...{ process, meta: meta ?? '', uid: uid ?? '', from },
+    process,
+    meta: meta ?? '',
+    uid: uid ?? '',
+    from: started_at ?? ended_at!,
     to: to === undefined ? undefined : new Date(to).toISOString(),
   }
 }

@@ -30,7 +30,8 @@ export function register(program: Program, io: Io): void {
   program
     .command('status')
     .description(
-      'show how every process is, trouble first; exits with 1 while something is wrong, with 3 if the answer is older than a minute',
+      'show how every process is, trouble first; exits with 1 while something is wrong, with 3 if the answer is ' +
+        'older than a minute',
     )
     .argument('[process]', 'only this process')
     .option(...JSON_OPTION)

@@ -23,7 +23,7 @@ import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { collect, invalidArgument, type Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
 
-/** Those of the fields by the names of their flags. */
+/** Options of the fields, by the names of their flags. */
 interface AddOptions extends Json, Readonly<Record<string, unknown>> {
   readonly name?: string
   readonly meta?: string
@@ -126,7 +126,7 @@ const list = (api: Api) => api.askWithKey<Watches>('GET', '/api/watches')
 
 const find = async (api: Api, which: string) => findNamed('watch', which, (await list(api)).watches)
 
-/** What is not named stays as it is. A pattern or meta of the watch is not part of its name. */
+/** Members that `body` lacks stay as they are. */
 async function change(api: Api, { id }: Watch, body: object): Promise<WatchAnswer> {
   return api.askWithKey<WatchAnswer>('PATCH', `/api/watches/${id}`, body)
 }

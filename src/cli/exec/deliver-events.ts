@@ -31,7 +31,7 @@ const KEEP_AFTER_MS = 300
 const START_TIMEOUT_MS = 10_000
 const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 60_000
-/** Of the time for the end, the part of the first try: the connection of the start may have died meanwhile. */
+/** The first try's part of the time for the end: the connection of the start may have died meanwhile. */
 const FIRST_TRY = 1 / 3
 /** After a wait in vain nothing is waited for so long, and then this much for an hour: a second in a minute. */
 const VAIN_MS = 60_000

@@ -30,8 +30,8 @@ export const startEvent = (job: JobIdentity, startedUs: number): OutgoingEvent =
 })
 
 /**
- * The end, and the exception of a job that failed. `ok`: exit codes other than 0 that count as success; `saysWhy`: whether
- * an exception's text names the fault.
+ * The end, and the exception of a job that failed. `ok`: exit codes other than 0 that count as success; `saysWhy`:
+ * whether an exception's text names the fault.
  */
 export function endEvents(
   job: JobIdentity,
@@ -58,8 +58,8 @@ export const hasSucceeded = ({ exitCode, signal, failure }: Ending, ok: readonly
   signal === undefined && failure === undefined && [0, ...ok].includes(exitCode)
 
 /**
- * The text of the exception: how the command ended, and its standard error; if that names no fault, below the end of its
- * output. Omits the command's arguments: they may hold secrets.
+ * The text of the exception: how the command ended, and its standard error; if that names no fault, below the end of
+ * its output. Omits the command's arguments: they may hold secrets.
  */
 export function describeFailure(
   command: string,

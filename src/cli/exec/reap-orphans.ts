@@ -7,7 +7,7 @@ const P_ALL = 0
 /** WNOHANG, WEXITED and WNOWAIT, which leaves it for another call. */
 const PEEK = 0x1 | 0x4 | 0x1000000
 const WNOHANG = 1
-/** Of `siginfo_t` on 64-bit Linux, in 32-bit words; 128 bytes in all. */
+/** Places in `siginfo_t` on 64-bit Linux, in 32-bit words; 128 bytes in all. */
 const PID_AT = 4
 const INFO_WORDS = 32
 

@@ -59,8 +59,10 @@ function describeReport({ kept, lost, lostBecause, displaced, reasons }: Deliver
 
 const count = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`
 
-export const describeUnwritable = (home: string, error: unknown): string =>
-  `cannot write ${home} (${(error as NodeJS.ErrnoException).code ?? error}); set XDG_STATE_HOME to a directory that this user may write`
+export function describeUnwritable(home: string, error: unknown): string {
+  const why = (error as NodeJS.ErrnoException).code ?? error
+  return `cannot write ${home} (${why}); set XDG_STATE_HOME to a directory that this user may write`
+}
 
 /** Without a usable key events are kept; without an address not even that is possible. */
 function readUsableConfig({ env }: Io): { readonly config?: CliConfig; readonly fault?: string } {

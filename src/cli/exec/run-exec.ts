@@ -34,8 +34,9 @@ const fromEnvironment = (value: string | undefined): boolean | undefined =>
   value === '1' ? true : value === '0' ? false : undefined
 
 /**
- * What becomes of the command's standard output. Without being asked it is kept where standard error goes the same way
- * (`2>&1`, cron) and where it is a socket (journald); a file gets all of it directly, so that a dump does not pass through.
+ * The way of the command's standard output. Without being asked it is kept where standard error goes the same way
+ * (`2>&1`, cron) and where it is a socket (journald); a file gets all of it directly, so that a dump does not pass
+ * through.
  */
 function chooseOutput(wanted: boolean | undefined, stderrIsTerminal: boolean): OutputRoute {
   const [out, err] = [statOf(1), statOf(2)]

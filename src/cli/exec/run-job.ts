@@ -37,8 +37,8 @@ interface JobOptions {
 }
 
 /**
- * `with_errors`: one pipe for standard output and error, whose lines stay in order. `alone`: a pipe of its own, even where
- * ours is a terminal. `always`: also sent of a run that succeeds.
+ * `with_errors`: one pipe for standard output and error, whose lines stay in order. `alone`: a pipe of its own, even
+ * where ours is a terminal. `always`: also sent of a run that succeeds.
  */
 export interface OutputRoute {
   readonly kept: 'none' | 'with_errors' | 'alone'
@@ -66,12 +66,10 @@ export function runJob({ command, env, clock, stderrIsTerminal, output = { kept:
   const out = stdoutTail && createTee(1, [stdoutTail, ...(outputTail ? [outputTail] : [])])
   const tee = stderrIsTerminal ? undefined : createTee(2, [tail, ...(outputTail ? [outputTail] : [])])
   const joined = output.kept === 'with_errors' && typeof tee?.end === 'number' ? tee.end : undefined
+  const stdout = out?.end ?? joined ?? 'inherit'
   const start = () => {
     try {
-      return startCommand(command, {
-        ...{ stdout: out?.end ?? joined ?? 'inherit', stderr: tee?.end ?? 'inherit' },
-        ...{ env, ignored: relay.ignored },
-      })
+      return startCommand(command, { stdout, stderr: tee?.end ?? 'inherit', env, ignored: relay.ignored })
     } catch (error) {
       if (error instanceof StartFailure) return error
       throw error
@@ -113,8 +111,9 @@ const nameOf = (signal: NodeJS.Signals | number | null): string | undefined =>
   signal === null ? undefined : typeof signal === 'number' ? `signal ${signal}` : signal
 
 // Passes signals that are sent to us on to the command. Handlers are in place before it starts, so that no signal ends
-// us and leaves it alone. Where there is a terminal, Ctrl-C (SIGINT) and Ctrl-\\ (SIGQUIT) reach the command from there,
-// and a second one would make many programs quit without cleaning up: these two are passed on only without a terminal.
+// us and leaves it alone. Where there is a terminal, Ctrl-C (SIGINT) and Ctrl-\\ (SIGQUIT) reach the command from
+// there, and a second one would make many programs quit without cleaning up: these two are passed on only without a
+// terminal.
 /**
  * The signals that end a process, except those that cannot be caught, that a fault of our own raises, or that Bun needs
  * itself.

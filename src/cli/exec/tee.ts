@@ -77,8 +77,8 @@ function serveOn({ readFd }: Pipe, fd: number): void {
 }
 
 /**
- * Of our own pipe, a file description that never waits: most chunks then need no trip through the thread pool, which took a
- * third of the time of a gigabyte. Undefined for all but pipes: a file would have an offset of its own.
+ * Of our own pipe, a file description that never waits: most chunks then need no trip through the thread pool, which
+ * took a third of the time of a gigabyte. Undefined for all but pipes: a file would have an offset of its own.
  */
 function openQuickly(fd: number): number | undefined {
   try {
