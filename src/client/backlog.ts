@@ -1,4 +1,4 @@
-// What could not be sent, in files until Stint has it: one directory and one format for `stint exec`, the clients and
+// Events that could not be sent, in files until Stint has them: one directory and format for `stint exec`, clients and
 // the shell. Invariants:
 //   1. a sub-directory is for one address and key, named by the first 16 hex digits of SHA-256 over the address, a line
 //      feed and the key, so that a file holds neither;
@@ -7,7 +7,8 @@
 //   3. any process may send any file, the oldest first, and removes it then. There are no locks: each event has a time
 //      of its own, so that one that is sent twice is stored once;
 //   4. all files take at most MAX_BYTES on disk, and the oldest go first;
-//   5. what Stint refuses for good is kept in refused/ beside the files. `stint flush` sends a file from there once more;
+//   5. what Stint refuses for good is kept in refused/ beside the files. `stint flush` sends a file from there once
+//   more;
 //      what is refused again is in a file whose name begins with again-.
 import { createHash } from 'node:crypto'
 import {
@@ -36,7 +37,7 @@ export interface Written {
 
 export interface Draft extends Written {
   readonly fd: number
-  /** Its name when it is whole. */
+  /** The name of the whole file. */
   readonly whole: string
 }
 
@@ -58,7 +59,7 @@ export const nameOf = (url: string, key: string): string =>
 /** The text of a file. A line for each event: what is whole of a torn file can be read. */
 export const bodyOf = (events: readonly string[]): string => `[${events.join('\n,')}\n]\n`
 
-/** The first of `homes` that can be written is used; files are found in all. `everything`: also those for other addresses and keys. */
+/** Writes to the first of `homes` that can be; finds files in all. `everything`: also for other addresses and keys. */
 export function openBacklog(homes: readonly Home[], url: string, key: string, everything = false) {
   const name = nameOf(url, key)
   const paths = homes.map(({ path }) => join(path, name))
@@ -103,7 +104,7 @@ export function openBacklog(homes: readonly Home[], url: string, key: string, ev
   return {
     /** Where it is as long as that can be written. */
     home: homes[0]?.path ?? '',
-    /** Writes events, each an object in JSON, as one file; `path` replaces that file. Throws if no directory takes it. */
+    /** Writes events, each an object in JSON, as one file, or as `path`. Throws if no directory takes it. */
     write: (events: readonly string[], path?: string) =>
       write(events, (dir) => {
         if (path === undefined) return join(dir, `${unique()}.json`)

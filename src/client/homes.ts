@@ -6,7 +6,7 @@ import process from 'node:process'
 
 export interface Home {
   readonly path: string
-  /** It is in a directory where every user may write. */
+  /** In a directory where every user may write. */
   readonly isShared?: true
 }
 

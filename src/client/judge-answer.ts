@@ -1,4 +1,4 @@
-// What an answer of /v1/batch means for each event of the request.
+// The meaning of an answer of /v1/batch for each event of the request.
 export interface Answer {
   /** 0: none came, and `text` says why. */
   readonly status: number
@@ -10,7 +10,7 @@ export interface Answer {
 }
 
 export const REFUSED = 'connection refused'
-/** By node's code of an error. */
+/** Node's code of an error → the words for it. */
 export const NO_ANSWER: Readonly<Record<string, string>> = {
   ECONNREFUSED: REFUSED,
   ECONNRESET: 'connection closed without an answer',
@@ -37,9 +37,9 @@ export interface Verdict {
   readonly status: number
   /** When the server takes it, by its own word; 0 when it names no time. */
   readonly retryAfterMs: number
-  /** Its account is suspended: it takes the event once that is over. */
+  /** The account is suspended: Stint takes the event once that is over. */
   readonly isSuspended?: boolean
-  /** Its quota is spent: it takes the event later. */
+  /** The quota is spent: Stint takes the event later. */
   readonly isSpent?: boolean
   /** The server's own words. */
   readonly words: string

@@ -1,6 +1,7 @@
 // The events of this process in the backlog. Each is in a draft when its call returns: the kernel has it, so that a
 // kill of the process does not lose it (a power cut may). A draft becomes a whole file, which others may send, when
-// Stint has not taken an event of it, and with the end of the process; otherwise it goes when all its events are stored.
+// Stint has not taken an event of it, and with the end of the process; otherwise it goes when all its events are
+// stored.
 import { closeSync, fsync, fsyncSync, ftruncateSync, renameSync, writeSync } from 'node:fs'
 import type { Backlog } from './backlog.ts'
 import { nowUs } from './event-times.ts'

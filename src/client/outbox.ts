@@ -30,7 +30,7 @@ import { endRests, hasRested, type Item, isMark, rest, restMs, takeBatch } from 
 
 export type Outbox = ReturnType<typeof createOutbox>
 
-/** What the delivery asks of its driver: to send a text, or to wait for some ms. */
+/** The driver's next task: a text to send, or ms to wait. */
 type Step = string | number
 
 type Settling = Pick<Settings, 'flushMs' | 'maxBytes' | 'keepsEach' | 'keepAfterMs'>
@@ -56,9 +56,8 @@ export function createOutbox(
   /** Until when somebody waits in `flush` or `leave`. */
   let hurryUntil = 0
   let restartUntil = 0
-  /** Of the last attempt. */
   let fault = ''
-  /** It was refused a connection or answered 503. */
+  /** The last attempt was refused a connection or answered 503. */
   let isRestarting = false
   /** New events are written to the backlog, too. */
   let keepsNow = keepsEach

@@ -18,7 +18,7 @@ const MAX_PROCESS = 250
 const MAX_META = 500
 const MAX_EXCEPTION = 15_000
 const OUTPUT_TAIL = 4096
-/** Of those that the end of the process ends: a caller that never ends its runs must not fill the memory. */
+/** Runs that the end of the process ends: a caller that never ends its runs must not fill the memory. */
 const MAX_OPEN_RUNS = 10_000
 
 /** Reads the environment now; what is missing or wrong makes a client that only reports it. */
@@ -28,7 +28,6 @@ export function createStint(options: StintOptions = {}): Stint {
   const nextTime = createEventTimes()
   const scope = new AsyncLocalStorage<Run>()
   const report = createReport(onDrop)
-  /** Those that have begun and not ended. */
   const openRuns = new Set<Run>()
 
   let kept: KeptEvents | undefined

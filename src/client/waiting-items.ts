@@ -8,7 +8,7 @@ export interface Item {
   line: string
   /** The file in which it is kept. */
   file: KeptFile | undefined
-  /** It has the time that it has by the server's clock. */
+  /** Its time is by the server's clock already. */
   isCorrected?: true
   /** The quota refused it: it is not sent before. */
   restsUntilMs?: number

@@ -1,5 +1,5 @@
-// Compares both sides of a copy by their counts per kind, and per day. A target that is in use holds more than the source,
-// so a day is incomplete only if the target has fewer events of it.
+// Compares both sides of a copy by their counts per kind, and per day. A target that is in use holds more than the
+// source, so a day is incomplete only if the target has fewer events of it.
 import { type Event, type Family, markName } from '../event/event.ts'
 import { COUNTED, type Counts, NO_COUNTS, type Scan, type ScanSelection, sumCounts } from '../store/scan.ts'
 

@@ -23,7 +23,7 @@ export type Place =
   /** All that are configured. */
   | { readonly kind: 'stores'; readonly config: Config }
 
-/** What a command on the stores works with. */
+/** The parts of a command on the stores. */
 export interface CopyParts {
   readonly clock: Clock
   readonly log: Logger

@@ -1,4 +1,4 @@
-// What the demo plays: a believable day of a small company's jobs and the week before it, as events with their own
+// The demo: a believable day of a small company's jobs and the week before it, as events with their own
 // times. The same seed, the same week.
 
 /** One event as POST /v1/batch takes it. */
@@ -24,7 +24,7 @@ interface Job {
   readonly lengthS: number
   /** … in the week before; absent: the same. */
   readonly formerLengthS?: number
-  /** Its last start is so long before the end, in seconds: it falls silent. Absent: it goes on. */
+  /** The last start is so many seconds before the end: the job falls silent. Absent: it goes on. */
   readonly stopsS?: number
   /** Runs of one meta may overlap and tell themselves apart by uid. */
   readonly overlaps: boolean
@@ -196,7 +196,7 @@ function firstDueMs({ hour, everyS }: Job, meta: number, fromMs: number, random:
   return dueMs < fromMs ? dueMs + DAY_S * 1000 : dueMs
 }
 
-/** What a run of the process sends when it fails. */
+/** The exception of a failed run of the process. */
 export const exceptionOf = (process: string): string =>
   JOBS.find((job) => job.process === process)?.throws.at(-1) ?? 'Error'
 

@@ -11,7 +11,7 @@ interface ProviderOptions {
   readonly clientSecret: Secret
 }
 
-/** What a sign-in has to bring back. */
+/** The values that a sign-in must bring back. */
 export interface Attempt {
   readonly state: string
   readonly nonce: string
@@ -19,7 +19,7 @@ export interface Attempt {
   readonly verifier: string
 }
 
-/** Who the provider says has signed in. */
+/** The provider's statement of who has signed in. */
 interface Proof {
   readonly issuer: string
   readonly subject: string

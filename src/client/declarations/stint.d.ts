@@ -1,5 +1,5 @@
-// The types that callers of the client see: of stint.ts and its bundle, of stint.mjs and of the package. In one file, which
-// is handed out as it is.
+// The types that callers of the client see: of stint.ts and its bundle, of stint.mjs and of the package. In one file,
+// which is handed out as it is.
 
 /** An event that was given up, with the fields that were to be sent. */
 export interface DroppedEvent {
@@ -25,14 +25,14 @@ export interface StintOptions {
   /** SERVICE_NAME of the server, which names the header of the key; STINT_SERVICE, else `stint`. */
   readonly service?: string
   /**
-   * Where events are kept that no answer has confirmed: `true` is the directory that `stint flush` reads. Each call then
-   * writes to a file (about 10 µs), so that events survive a crash of this process. STINT_BACKLOG (`1`, a path, or `0`
-   * for nowhere); else they are written there at the end of the process and after 60 s without Stint.
+   * Where events are kept that no answer has confirmed: `true` is the directory that `stint flush` reads. Each call
+   * then writes to a file (about 10 µs), so that events survive a crash of this process. STINT_BACKLOG (`1`, a path, or
+   * `0` for nowhere); else they are written there at the end of the process and after 60 s without Stint.
    */
   readonly backlog?: boolean | string
   /**
-   * Called once for each event that was given up, and for those that are not confirmed at the end of the process: they may
-   * be stored, and are sent later if they are kept. Default: at most one line per minute on stderr.
+   * Called once for each event that was given up, and for those that are not confirmed at the end of the process: they
+   * may be stored, and are sent later if they are kept. Default: at most one line per minute on stderr.
    */
   readonly onDrop?: (event: DroppedEvent, reason: string, unconfirmed?: Unconfirmed) => void
   /** How long an event may wait for others to share its request; 1000 ms. */
@@ -40,8 +40,8 @@ export interface StintOptions {
   /** Limit of the events in memory, in characters of JSON; 4 Mi. */
   readonly maxBytes?: number
   /**
-   * How long the exit of the process may wait for the last events. Else 2 s, and up to 15 s while Stint refuses connections
-   * or answers 503, as it does during a restart.
+   * How long the exit of the process may wait for the last events. Else 2 s, and up to 15 s while Stint refuses
+   * connections or answers 503, as it does during a restart.
    */
   readonly exitWaitMs?: number
 }
