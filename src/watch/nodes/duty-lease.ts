@@ -53,17 +53,15 @@ export function createDutyLease(options: LeaseOptions) {
 
   const release = (token: number) => database.write(() => releaseLease(token)).catch(() => {}) // it expires
 
-  async function begin(token: number, renewed: Moment): Promise<boolean> {
+  async function begin(token: number, renewed: Moment): Promise<void> {
     duty = { token, renewed, end: async () => {} }
     try {
       duty = { token, renewed, end: await options.takeDuty(token) }
       log.info({ node }, 'this node judges the watches')
-      return true
     } catch (err) {
       duty = undefined
       log.warn({ err }, 'the watches could not be checked here; trying again')
       await release(token)
-      return false
     }
   }
 
@@ -83,12 +81,11 @@ export function createDutyLease(options: LeaseOptions) {
     isHeld,
     /** The token to request the lease with, −1 for none, and whether it may be requested. */
     request: () => ({ token: duty?.token ?? -1, mayHold: duty?.ending === undefined }),
-    /** What PostgreSQL said to a request: renews, begins or ends the duty. Resolves to true if it began. */
-    async settle(token: number | undefined, asked: Moment): Promise<boolean> {
+    /** What PostgreSQL said to a request: renews, begins or ends the duty. */
+    async settle(token: number | undefined, asked: Moment): Promise<void> {
       if (token !== undefined && token === duty?.token) duty.renewed = asked
       else if (duty !== undefined) end()
-      else if (token !== undefined) return begin(token, asked)
-      return false
+      else if (token !== undefined) await begin(token, asked)
     },
     /** Ends the duty; the lease is requested again. */
     end,

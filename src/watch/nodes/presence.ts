@@ -70,7 +70,7 @@ interface State extends PresenceOptions {
   judgedUs: number
   /** Accounts to report to the node on duty, and how often they were. */
   readonly changed: Map<string, number>
-  /** The last heartbeat of each node that was read during this duty: the row of a dead node stays for an hour. */
+  /** The last heartbeat of each node that was read on duty: the row of a dead node stays for an hour. */
   readonly heard: Map<number, number>
   /** Silent nodes that a warning was logged about. */
   missing: ReadonlySet<number>
@@ -180,7 +180,7 @@ async function step(state: State): Promise<void> {
   state.nodes = toHeard(state, answer.nodes)
   compareClocks(state, asked.wallUs)
   logSilence(state)
-  if (await lease.settle(answer.token, asked)) state.heard.clear()
+  await lease.settle(answer.token, asked)
   if (lease.isHeld()) hear(state)
   hearJudged(state)
 }

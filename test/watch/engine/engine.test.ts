@@ -13,9 +13,10 @@ import { createOwnInputs } from '../../../src/watch/feed/own-inputs.ts'
 import { createRefusedTimes, hearRefusals, type RefusedTimes } from '../../../src/watch/feed/refused-times.ts'
 import { applyRecord } from '../../../src/watch/log/apply-record.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
+import { WentBack } from '../../../src/watch/storage/feed-statements.ts'
 import type { WatchSpec } from '../../../src/watch/watch.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { ACCOUNT, channelOf, dueOf, openStore, silent, watchOf } from '../watch-cast.ts'
+import { ACCOUNT, channelOf, dueOf, judgedOf, openStore, silent, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
 const BEGAN = Date.UTC(2026, 10, 21) * 1000
@@ -236,17 +237,12 @@ test('a position that is not in the spool asks the store for what was before', a
   const [row] = await store.feedPositions(0)
   const ahead = { ...row!, position: { ...row!.position, seq: 999_999 } }
   const { judgedUs } = await store.judged()
-  await store.commitJudged({ ...EMPTY, judgedUs: judgedUs!, positions: [ahead] }, now)
+  await store.commitJudged(judgedOf({ judgedUs: judgedUs!, positions: [ahead] }), now)
   now += 60 * S
   await restart()
   await pass(130)
   expect([await firing(), (await store.judged()).seedUs]).toEqual([['job failed'], undefined])
 })
-
-const EMPTY = {
-  ...{ seedUs: undefined, seededUs: undefined, positions: [], state: [], dropped: [], changes: [], passed: [] },
-  taken: new Map(),
-}
 
 test('a reminder comes at its interval, unless the alert is acknowledged', async () => {
   await watch('job', { failed: { after: 1, exceptions: false }, remind: '10m' })
@@ -258,6 +254,34 @@ test('a reminder comes at its interval, unless the alert is acknowledged', async
   engine.hurry(ACCOUNT)
   await pass(605)
   expect((await sent()).length).toBe(2)
+})
+
+test('a paused watch sends no reminder; one that fell due meanwhile is sent once at the end of the pause', async () => {
+  await watch('job', { failed: { after: 1, exceptions: false }, remind: '10m' })
+  await send('failed', 'job', 'a')
+  await pass(5)
+  const [made] = await store.watches(ACCOUNT)
+  const paused_until = new Date((now + 1800 * S) / 1000).toISOString()
+  await store.putWatch({ ...made!, spec: { ...made!.spec, paused_until } }, now)
+  engine.hurry(ACCOUNT)
+  await pass(1790)
+  expect(await sent()).toEqual(['alert.firing job failed'])
+  await pass(60)
+  expect(await sent()).toEqual(['alert.firing job failed', 'alert.reminder job failed'])
+  await pass(560)
+  expect((await sent()).length).toBe(3)
+})
+
+test('a database that was set back to an earlier commit of this engine is noticed, and nothing is stored', async () => {
+  await watch('job', { failed: { after: 1, exceptions: false } })
+  const { judgedUs: restoredUs } = await store.judged()
+  await send('failed', 'job', 'a')
+  await pass(5)
+  await store.commitJudged(judgedOf({ judgedUs: restoredUs! }), now)
+  await send('end', 'job', 'b')
+  now += 5 * S
+  await expect(judge()).rejects.toBeInstanceOf(WentBack)
+  expect([await firing(), (await store.judged()).judgedUs]).toEqual([['job failed'], restoredUs])
 })
 
 /** As after an upgrade: what came since a minute ago is to be asked of the stores. */
