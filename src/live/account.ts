@@ -5,7 +5,7 @@ import { type Event, markName } from '../event/event.ts'
 import { timeUs } from '../event/stamp.ts'
 import { ByMeta } from './by-meta.ts'
 import type { LiveMark } from './marks.ts'
-import { createRaised, type Raised, raise, raisedBytes } from './raised.ts'
+import { createRaised, type RaisedOfRow, raise, raisedBytes } from './raised.ts'
 import { bytesOf, createRow, foldMarks, type Row } from './row.ts'
 
 /** Positions in both spools. */
@@ -19,7 +19,7 @@ export interface Process {
   /** '' = without. */
   readonly rows: ByMeta<Row>
   /** Undefined before the first exception. */
-  raised: ByMeta<Raised> | undefined
+  raised: ByMeta<RaisedOfRow> | undefined
   /** Metas of all kinds of events, unsorted. */
   metas: readonly string[]
   /** The time of the newest event of any kind. */
@@ -220,7 +220,7 @@ export function rowOf({ name, rows }: Process, meta: string): Row {
   return row
 }
 
-export function raisedOf(process: Process, meta: string): Raised {
+export function raisedOf(process: Process, meta: string): RaisedOfRow {
   process.raised ??= new ByMeta()
   const known = process.raised.get(meta)
   if (known !== undefined) return known

@@ -3,6 +3,7 @@
 import type { MarkName } from '../event/event.ts'
 import { isPair, MARK_RANK } from '../store/pair-marks.ts'
 
+/** A mark as it is found again in a run. */
 export interface LiveMark {
   readonly uid: string
   readonly mark: MarkName
@@ -10,7 +11,7 @@ export interface LiveMark {
   readonly restNs: number
 }
 
-/** A start, an end or both. */
+/** A run as it is remembered: a start, an end or both. */
 export interface LiveRun {
   readonly uid: string
   /** NaN without a start. */

@@ -1,17 +1,16 @@
 // The exceptions of an account, as far as its processes show them: per process and meta the newest moments, per group
 // of each its newest text and counts by hour. A group's decision is looked up when somebody asks.
+import type { Raised } from '../process/belongs-to.ts'
 import { longHeadline } from '../wire/headline.ts'
 import { countHour, type Hours, NO_HOURS } from './hours.ts'
 
-/** Identified by time, rest of the stamp and group within its process and meta. */
-export interface Moment {
-  readonly atUs: number
+/** One exception, identified by time, rest of the stamp and group within its process and meta. */
+export interface Moment extends Raised {
   readonly restNs: number
-  /** null = without. */
-  readonly uid: string | null
   readonly group: RaisedGroup
 }
 
+/** The exceptions of one process and meta that are the same fault. */
 export interface RaisedGroup {
   readonly fingerprint: string
   /** Its v4 group, by which 2.0 decided; what is in the store has that decision as its own. */
@@ -24,7 +23,7 @@ export interface RaisedGroup {
 }
 
 /** The exceptions of one process and meta. */
-export interface Raised {
+export interface RaisedOfRow {
   /** Newest first. */
   moments: Moment[]
   readonly groups: Map<string, RaisedGroup>
@@ -35,12 +34,12 @@ export const MOMENTS_KEPT = 60
 /** Groups of one process and meta; one more replaces the group that was raised longest ago. */
 const GROUPS_KEPT = 100
 
-export const createRaised = (): Raised => ({ moments: [], groups: new Map() })
+export const createRaised = (): RaisedOfRow => ({ moments: [], groups: new Map() })
 
 const isNewer = (a: Pick<Moment, 'atUs' | 'restNs'>, b: Pick<Moment, 'atUs' | 'restNs'>): boolean =>
   a.atUs > b.atUs || (a.atUs === b.atUs && a.restNs > b.restNs)
 
-export function findGroup(raised: Raised, fingerprint: string): RaisedGroup {
+export function findGroup(raised: RaisedOfRow, fingerprint: string): RaisedGroup {
   const known = raised.groups.get(fingerprint)
   if (known !== undefined) return known
   if (raised.groups.size >= GROUPS_KEPT) {
@@ -59,17 +58,15 @@ export function findGroup(raised: Raised, fingerprint: string): RaisedGroup {
   return group
 }
 
-export interface Exception {
-  readonly atUs: number
-  readonly restNs: number
-  readonly uid: string | null
+/** An exception whose group is not looked up yet. */
+interface Ungrouped extends Omit<Moment, 'group'> {
   readonly fingerprint: string
   readonly former?: string | undefined
   readonly text: string
 }
 
 /** Returns false if the exception was there already, or is older than what is remembered. */
-export function raise(raised: Raised, { atUs, restNs, uid, fingerprint, former, text }: Exception): boolean {
+export function raise(raised: RaisedOfRow, { atUs, restNs, uid, fingerprint, former, text }: Ungrouped): boolean {
   const { moments } = raised
   const oldest = moments.length < MOMENTS_KEPT ? undefined : moments.at(-1)
   if (oldest !== undefined && !isNewer({ atUs, restNs }, oldest)) return false
@@ -83,11 +80,11 @@ export function raise(raised: Raised, { atUs, restNs, uid, fingerprint, former, 
   return true
 }
 
-export function addMoment({ moments }: Raised, moment: Moment): void {
+export function addMoment({ moments }: RaisedOfRow, moment: Moment): void {
   const at = moments.findIndex((it) => isNewer(moment, it))
   moments.splice(at < 0 ? moments.length : at, 0, moment)
   if (moments.length > MOMENTS_KEPT) moments.pop()
 }
 
 /** Estimated memory. */
-export const raisedBytes = ({ moments, groups }: Raised): number => 200 + 120 * moments.length + 400 * groups.size
+export const raisedBytes = ({ moments, groups }: RaisedOfRow): number => 200 + 120 * moments.length + 400 * groups.size

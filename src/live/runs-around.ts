@@ -7,6 +7,7 @@ import { isOpen, type LiveRun } from './marks.ts'
 import type { Moment } from './raised.ts'
 import { countRuns, type Row, runsOf, touches } from './row.ts'
 
+/** A run as the page of an alert shows it: with its subject and its state. */
 export interface FoundRun {
   readonly process: string
   /** '' = without. */
@@ -21,6 +22,7 @@ export interface FoundRun {
 /** So many runs of a row are looked at in a step. */
 const STEP_RUNS = 32
 
+/** The runs that touched a stretch. */
 interface RunsAround {
   readonly runs: readonly FoundRun[]
   /** No other run of the account touched the stretch. */

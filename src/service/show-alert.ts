@@ -45,7 +45,8 @@ const AROUND_MAX = 1_000
 const GAPS = 10
 const WEEK_NS = 7n * 86_400_000_000_000n
 
-type Raised = Omit<ExceptionRow, 'place'>
+/** An exception, of the store or from memory. */
+type KnownException = Omit<ExceptionRow, 'place'>
 /** Asks the stores, in a turn of the desk. */
 type Part = <T>(name: StoredPart, work: (parts: RunParts, asker: Asker) => Promise<T>, otherwise: T) => Promise<T>
 
@@ -141,7 +142,7 @@ export function createShowAlert(deps: ShowAlertDeps) {
     }
 
     /** With when their groups were raised before this run. */
-    async function describeRaised(asker: Asker, rows: readonly Raised[], run: PlainTiming | undefined) {
+    async function describeRaised(asker: Asker, rows: readonly KnownException[], run: PlainTiming | undefined) {
       const byGroup = Map.groupBy(rows, ({ fingerprint }) => fingerprint)
       const named = [...byGroup.values()].map(([row]) => ({ ...row!, example: row!.exception }))
       const times = [...rows.map(({ atNs }) => atNs), ...(run?.startedNs === undefined ? [] : [run.startedNs])]

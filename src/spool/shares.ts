@@ -8,6 +8,7 @@ import type { SpoolRefusal } from './spool-error.ts'
 /** An owner's share of the spool's maximum size, once the spool is shared. */
 const OWNER_SHARE = 0.5
 
+/** Records in a row, which are released together. */
 interface Run {
   /** Its records are below this sequence. */
   endSeq: number

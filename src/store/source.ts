@@ -166,6 +166,7 @@ export interface MetricRow extends Readonly<Record<'count' | 'mean' | 'min' | 'm
   readonly name: string
 }
 
+/** One exception with its text and the group that it belongs to. */
 export interface ExceptionRow extends Sent {
   readonly exception: string
   readonly fingerprint: string
@@ -194,7 +195,7 @@ export interface GroupSpan extends GroupKey {
   readonly lastNs: bigint
 }
 
-/** Without its text. */
+/** An exception without its text: when it was raised, and by which run. */
 export type ExceptionMoment = RunName & Pick<ExceptionRow, 'atNs'>
 
 export interface MomentsQuestion extends Omit<Selection, 'maxRows'> {
@@ -206,6 +207,7 @@ export interface MomentsQuestion extends Omit<Selection, 'maxRows'> {
   readonly limit: number
 }
 
+/** A group of exceptions within a selection, with its figures. */
 export interface ExceptionGroup extends GroupSpan {
   readonly count: number
   /** Different metas and uids among those with a uid. */
@@ -235,7 +237,7 @@ export interface StoredMark extends RunName {
   readonly ns: bigint
 }
 
-/** `restNs`: the rest of its stamp, which with its time and run identifies it. */
+/** A mark that can be told apart from others: `restNs` is the rest of its stamp. */
 export type FoundMark = StoredMark & { readonly restNs: number }
 
 export type MarkSelection = Omit<Selection, 'meta' | 'maxRows'>

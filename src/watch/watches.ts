@@ -74,6 +74,7 @@ interface WatchesOptions
   readonly meter: OutboxMeter
 }
 
+/** The figures that operators see. */
 interface WatchStats {
   /** Of all accounts. `firing` and `outbox` are zero on nodes that do not judge; only the sum over nodes counts. */
   readonly firing: number

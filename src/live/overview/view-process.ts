@@ -9,7 +9,7 @@ import type { Alert } from '../../wire/alerts.ts'
 import type { Process } from '../account.ts'
 import { sumHours } from '../hours.ts'
 import { firstUs, isOpen, type LiveRun } from '../marks.ts'
-import type { Moment, Raised, RaisedGroup } from '../raised.ts'
+import type { Moment, RaisedGroup, RaisedOfRow } from '../raised.ts'
 import { expireRuns, FAILURES, FIGURES, type Row, RUNS, runsOf, startHoursMs, UNFINISHED } from '../row.ts'
 import type { CoveringWatch } from './covering.ts'
 
@@ -168,7 +168,7 @@ const canRaise = ({ state }: ShownRun): boolean => state !== 'abandoned' && stat
 
 export function countDay(
   row: Row | undefined,
-  raised: Raised | undefined,
+  raised: RaisedOfRow | undefined,
   { isHidden }: Pick<ViewOptions, 'isHidden'>,
   nowUs: number,
 ): Day {

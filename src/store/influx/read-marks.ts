@@ -17,6 +17,7 @@ export interface Subject {
   readonly meta: string
 }
 
+/** A mark without its subject, which its series has. */
 export interface SeriesMark {
   readonly mark: MarkName
   readonly uid: string
@@ -33,6 +34,7 @@ export interface MarkSeries {
   readonly marks: SeriesMark[]
 }
 
+/** Which run marks belong to, with its subject by identity: cheaper to compare than a RunName. */
 export interface RunKey {
   readonly subject: Subject
   readonly uid: string

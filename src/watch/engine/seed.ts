@@ -6,6 +6,7 @@ import { createMatch, isPattern } from '../../process/process-pattern.ts'
 import type { Mark, StateRow } from '../log/judge-interface.ts'
 import type { StoredWatch } from '../watch.ts'
 
+/** A mark as a store returns it, in µs. */
 export interface KnownMark {
   readonly process: string
   /** '' = without meta. */

@@ -137,6 +137,7 @@ export function findMetric(
   return subject
 }
 
+/** The watches of an account, and what is stored of their alerts. */
 interface WatchSet {
   readonly watches: readonly JudgedWatch[]
   readonly firing: readonly JudgedAlert[]

@@ -81,12 +81,14 @@ interface Event {
   readonly arrivedUs: number
 }
 
+/** A start or an end as it is judged. */
 export interface Mark extends Event {
   readonly kind: 'start' | 'end' | 'failed'
   /** '' = without uid. */
   readonly uid: string
 }
 
+/** An exception as it is judged: by its first line alone. */
 export interface RaisedException extends Event {
   /** Absent = unknown. */
   readonly uid?: string
@@ -98,6 +100,7 @@ export interface RaisedException extends Event {
   readonly id?: number
 }
 
+/** The metrics of one request as they are judged. */
 export interface Point extends Event {
   /** A hash of its stamp, meta and uid; absent: it is not compared with others. */
   readonly id?: number

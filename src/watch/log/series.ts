@@ -5,6 +5,7 @@
 import type { SettledRun } from '../../process/usual.ts'
 import type { Mark } from './judge-interface.ts'
 
+/** A run whose end has not come, with what its limits depend on. */
 export interface OpenRun {
   readonly startedUs: number
   /** Nothing is due before: it came late, so the marks after it may follow. */
@@ -36,6 +37,7 @@ export interface Kept extends SettledRun {
   readonly tag: number
 }
 
+/** A failure that came late, and is judged when its backlog may have come. */
 interface WaitingFailure {
   readonly uid?: string
   /** Absent if it is not known. */
@@ -47,6 +49,7 @@ interface WaitingFailure {
   readonly restUs: number
 }
 
+/** The memory of one process and meta. */
 export interface Series {
   newestStartUs: number
   /** The same by the wall clock, see `wallOf`. */
@@ -82,6 +85,7 @@ export interface Series {
   held: HeldRun[]
 }
 
+/** A run that is over, and whose limit is still to be judged. */
 interface HeldRun {
   readonly uid: string
   readonly startedUs: number

@@ -28,6 +28,7 @@ export type NodeOptions = Omit<
   receivingUs(): number | undefined
 }
 
+/** What the rest of the room needs of judging, wherever that happens. */
 export interface WatchNode {
   /** Is this the node that judges? */
   isOnDuty(): boolean
