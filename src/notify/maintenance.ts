@@ -3,18 +3,13 @@
 import { createSchedule } from '../process/cron.ts'
 import { createMatch } from '../process/process-pattern.ts'
 import { spanUs } from '../process/span.ts'
+import type { Maintenance } from '../wire/maintenance.ts'
 
-export interface MaintenanceSpec {
-  /** Exact, or with `*`. */
-  readonly process: string
-  /** RFC 3339; null = without a limit on that side, which only a repeating one has. */
-  readonly from: string | null
-  readonly to: string | null
-  /** It begins at each time of a cron expression, and lasts so long. */
-  readonly repeat: { readonly cron: string; readonly tz?: string; readonly length: string } | null
-}
+/** As people set it; a repeating one may lack a limit on either side. */
+export type MaintenanceSpec = Readonly<Pick<Maintenance, 'process' | 'from' | 'to' | 'repeat'>>
 
-export interface Maintenance {
+/** A maintenance without what follows from the clock, which wire's `Maintenance` has. */
+export interface StoredMaintenance {
   readonly id: string
   readonly account: string
   readonly spec: MaintenanceSpec

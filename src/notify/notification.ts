@@ -4,7 +4,8 @@ import type { ChannelKind } from '../wire/channel-kinds.ts'
 import type { ChannelMembers } from '../wire/channels.ts'
 import type { Condition } from '../wire/conditions.ts'
 
-export interface Channel {
+/** A channel with its address and secrets; wire's `Channel` is the part that people see. */
+export interface StoredChannel {
   readonly id: string
   readonly account: string
   readonly name: string

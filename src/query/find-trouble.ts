@@ -12,13 +12,13 @@ import {
   type PointSource,
   type Selection,
   StoreError,
-  type Timing,
+  type TimingRow,
   type TimingSelection,
 } from '../store/source.ts'
 import { countExceptions, createExceptionCount, GRACE_NS } from './count-exceptions.ts'
 
 interface TroublePage {
-  readonly timings: readonly Timing[]
+  readonly timings: readonly TimingRow[]
   /** Where to continue although the page is not full: the search stopped after many timings without trouble. */
   readonly stoppedAt?: Place
 }
@@ -48,7 +48,7 @@ export async function findTrouble(
     if (moments.length <= MOMENTS_MAX) {
       const count = await createExceptionCount(moments, q.nowNs, { each: MOMENTS_MAX, all: MOMENTS_MAX })
       const matches = (timing: PlainTiming) => isTrouble(timing, count.atMost(timing))
-      const cut = async (read: readonly Timing[]): Promise<TroublePage> => {
+      const cut = async (read: readonly TimingRow[]): Promise<TroublePage> => {
         const counts = await count.countAll(read)
         const timings = read.filter((timing, i) => isTrouble(timing, counts[i]))
         return { timings, ...(read.length >= limit && timings.length < limit && { stoppedAt: read.at(-1)!.place }) }
@@ -66,7 +66,7 @@ export async function findTrouble(
     return {
       timings: await points.findTimings({ ...q, states: ['failed', 'abandoned'] }, { limit, after }),
     }
-  const found: Timing[] = []
+  const found: TimingRow[] = []
   let place = after
   for (let scanned = 0; scanned < scan.pages; scanned++) {
     const read = await points.findTimings(q, { limit: scan.rows, after: place })

@@ -9,7 +9,7 @@ import type {
   PlainTiming,
   PointSource,
   RunName,
-  Timing,
+  TimingRow,
 } from '../store/source.ts'
 import type { AlertDetail } from '../wire/alert-detail.ts'
 import { countExceptions, GRACE_NS, toRun } from './count-exceptions.ts'
@@ -58,9 +58,9 @@ export function createRunParts(
     { process, meta }: { readonly process: string; readonly meta: string | undefined },
     toNs: bigint,
     limit: number,
-    find: (range: { fromNs: bigint; toNs: bigint; process: string; meta: string | undefined }) => Promise<Timing[]>,
-  ): Promise<Timing[]> {
-    let found: Timing[] = []
+    find: (range: { fromNs: bigint; toNs: bigint; process: string; meta: string | undefined }) => Promise<TimingRow[]>,
+  ): Promise<TimingRow[]> {
+    let found: TimingRow[] = []
     for (const stepNs of STEPS_NS) {
       found = await find({ process, meta, fromNs: toNs > stepNs ? toNs - stepNs : 0n, toNs })
       if (found.length >= limit) break
@@ -153,7 +153,7 @@ export function createRunParts(
         { limit: EXCEPTIONS_MAX },
       ),
     /** Runs of all processes that touch the range, the newest `limit`; also as many that did not end well. */
-    async around(fromNs: bigint, toNs: bigint, limit: number): Promise<Timing[]> {
+    async around(fromNs: bigint, toNs: bigint, limit: number): Promise<TimingRow[]> {
       const q = { ...common, fromNs, toNs }
       const found = await points.findTimings(q, { limit })
       if (found.length < limit) return found

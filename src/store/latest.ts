@@ -2,7 +2,7 @@
 // over, however many other metas have run since. Where `maxRows` is too few, each process keeps its newest, then the
 // last of its metas, and then all lose their oldest alike: rows come in that order.
 import { comparePlaces } from './order.ts'
-import type { Timing, TimingState } from './source.ts'
+import type { TimingRow, TimingState } from './source.ts'
 
 export const OVER: readonly TimingState[] = ['completed', 'failed', 'abandoned']
 
@@ -11,12 +11,12 @@ export const LAST_OVER_RANK = 2
 
 /** `ofProcess`: the newest of one process each, in order; `lastOver`: the last that is over of each of their metas. */
 export function chooseLatest(
-  ofProcess: readonly (readonly Timing[])[],
-  lastOver: readonly Timing[],
+  ofProcess: readonly (readonly TimingRow[])[],
+  lastOver: readonly TimingRow[],
   maxRows: number,
-): Timing[] {
-  const nameOf = ({ place }: Timing) => `${place.ns} ${place.tie}`
-  const ranked = new Map<string, { readonly timing: Timing; readonly rank: number }>()
+): TimingRow[] {
+  const nameOf = ({ place }: TimingRow) => `${place.ns} ${place.tie}`
+  const ranked = new Map<string, { readonly timing: TimingRow; readonly rank: number }>()
   for (const timings of ofProcess)
     for (const [i, timing] of timings.entries()) ranked.set(nameOf(timing), { timing, rank: i + 1 })
   for (const timing of lastOver) {

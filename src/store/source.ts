@@ -63,8 +63,8 @@ export interface RunName {
   readonly uid: string
 }
 
-/** A pair of marks and its state, by the rule of store/pair-marks.ts. */
-export interface Timing extends RunName {
+/** A pair of marks and its state, by the rule of store/pair-marks.ts; wire's `Timing` is its JSON. */
+export interface TimingRow extends RunName {
   readonly state: TimingState
   /** Absent for an end without a start. */
   readonly startedNs?: bigint
@@ -75,7 +75,7 @@ export interface Timing extends RunName {
 }
 
 /** Where its place in an answer does not matter. */
-export type PlainTiming = Omit<Timing, 'place'>
+export type PlainTiming = Omit<TimingRow, 'place'>
 
 /** `uid`: only of this run; '' = only without uid; absent = any. */
 export interface RunSelection extends Selection {
@@ -260,11 +260,11 @@ export interface PointSource {
    * Follows the rule of store/pair-marks.ts over `marksWindow`, newest first by first mark; `states` absent = any.
    * `slowest`: only completed and failed ones, longest first, then newest; the `ns` of a place is then the length.
    */
-  findTimings(q: TimingQuestion, page: Page): Promise<Timing[]>
+  findTimings(q: TimingQuestion, page: Page): Promise<TimingRow[]>
   /** Timings that match, newest first, from one pass over the marks; absent where reading pages costs less. */
-  findMatching?(q: TimingSelection, page: Page, matches: (timing: PlainTiming) => boolean): Promise<Timing[]>
+  findMatching?(q: TimingSelection, page: Page, matches: (timing: PlainTiming) => boolean): Promise<TimingRow[]>
   /** By the rule of store/latest.ts and in its order. */
-  findLatest(q: LatestSelection): Promise<Timing[]>
+  findLatest(q: LatestSelection): Promise<TimingRow[]>
   /** Follows the rule of test/support/summarize-timings.ts; in any order. */
   summarizeTimings(q: SummarySelection): Promise<TimingSummaryRow[]>
   /** No range holds more marks than this; from figures that cost nothing. Undefined: not known. */

@@ -2,7 +2,7 @@
 // of the stamp behind them, `_` for a space; timings are `state started→ended`, newest first.
 import type { MarkName } from '../../src/event/event.ts'
 import { parseStampNs, timeUs } from '../../src/event/stamp.ts'
-import type { Timing } from '../../src/store/source.ts'
+import type { TimingRow } from '../../src/store/source.ts'
 import type { PairingQuestion, StampedMark } from '../support/pair-marks.ts'
 import { MAX_RUN_NS } from './histories.ts'
 
@@ -27,7 +27,7 @@ export function marksOf(text: string): StampedMark[] {
   })
 }
 
-export const textOf = (timings: readonly Timing[]): string => {
+export const textOf = (timings: readonly TimingRow[]): string => {
   const text = (ns: bigint | undefined) => (ns === undefined ? '' : String(Number(ns - T) / 1e9))
   return timings.map(({ state, startedNs, endedNs }) => `${state} ${text(startedNs)}→${text(endedNs)}`).join(', ')
 }

@@ -13,8 +13,8 @@ import { compare } from '../../src/store/order.ts'
 import type {
   PlainTiming,
   PointSource,
-  Timing,
   TimingQuestion,
+  TimingRow,
   TimingSelection,
   TimingState,
   TimingSummaryRow,
@@ -212,7 +212,7 @@ async function compareAnswers(source: PointSource, marks: readonly StampedMark[]
 /** The panels ask for neither the slowest nor quantiles of one's choice. */
 async function compareSlowest(source: PointSource, marks: readonly StampedMark[], q: TimingSelection): Promise<void> {
   const ended = pairMarks(marks, q).filter((timing) => timing.startedNs !== undefined && timing.endedNs !== undefined)
-  const lengths = (timings: readonly Timing[]) => timings.map(({ startedNs, endedNs }) => endedNs! - startedNs!)
+  const lengths = (timings: readonly TimingRow[]) => timings.map(({ startedNs, endedNs }) => endedNs! - startedNs!)
   const slowest = await source.findTimings({ ...q, slowest: true }, { limit: 10_000 })
   expect(plain(inOrder(slowest))).toEqual(plain(inOrder(ended)))
   expect(lengths(slowest)).toEqual(lengths(ended).toSorted((a, b) => compare(b, a)))
@@ -272,9 +272,9 @@ async function compareParts(source: PointSource, marks: readonly StampedMark[], 
   expect(counted).toBeLessThanOrEqual(2 * marks.filter(({ ns, stamp }) => isIn(ns) || isIn(stamp)).length)
 }
 
-async function readPages(source: PointSource, q: TimingQuestion, size: number): Promise<Timing[]> {
-  const paged: Timing[] = []
-  for (let found: Timing[] | undefined; found === undefined || found.length === size; ) {
+async function readPages(source: PointSource, q: TimingQuestion, size: number): Promise<TimingRow[]> {
+  const paged: TimingRow[] = []
+  for (let found: TimingRow[] | undefined; found === undefined || found.length === size; ) {
     const last = paged.at(-1)
     found = await source.findTimings(q, { limit: size, ...(last && { after: last.place }) })
     paged.push(...found)

@@ -13,8 +13,8 @@ import type {
   Page,
   Place,
   PointSource,
-  Timing,
   TimingQuestion,
+  TimingRow,
   TimingSelection,
   TimingSummaryRow,
 } from '../../src/store/source.ts'
@@ -1029,7 +1029,7 @@ function scale<T>(value: T, by: (n: bigint) => bigint): T {
 }
 
 /** `process|meta|uid| state start→end`, in µs from T. */
-function line({ process, meta, uid, state, startedNs, endedNs }: Timing): string {
+function line({ process, meta, uid, state, startedNs, endedNs }: TimingRow): string {
   const offset = (ns: bigint | undefined) => (ns === undefined ? '' : String(ns - T))
   return `${process}|${meta}|${uid}| ${state} ${offset(startedNs)}→${offset(endedNs)}`
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { encodeJson } from '../../src/http/compressed.ts'
 import type { Questions } from '../../src/query/questions.ts'
-import type { ExceptionGroup, ExceptionRow, ExceptionSource, PointSource, Timing } from '../../src/store/source.ts'
+import type { ExceptionGroup, ExceptionRow, ExceptionSource, PointSource, TimingRow } from '../../src/store/source.ts'
 import { countPerTurn, countTurns } from '../support/count-turns.ts'
 import { memoryQuestions, NOW_NS } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
@@ -33,7 +33,7 @@ function sources(note: () => void) {
   }))
   const timings = times(
     3_000,
-    (i, own): Timing => ({
+    (i, own): TimingRow => ({
       ...{ ...own, uid: `u${i}`, state: 'completed', startedNs: atNs(i) - 5n, endedNs: atNs(i), place: place(i) },
     }),
   )

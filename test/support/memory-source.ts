@@ -21,7 +21,7 @@ import type {
   RunSelection,
   Selection,
   TextRow,
-  Timing,
+  TimingRow,
 } from '../../src/store/source.ts'
 import { pairMarks, type StampedMark } from './pair-marks.ts'
 import { summarizeTimings } from './summarize-timings.ts'
@@ -187,7 +187,7 @@ export function createMemorySource(events: readonly Event[] | (() => readonly Ev
         [...Map.groupBy(pairMarks(marks(q), q), ({ process }) => process).values()]
           .flatMap((same) =>
             same.map((timing, i) => {
-              const isOver = ({ state, meta }: Timing) => /^(?:comp|fail|aban)/.test(state) && meta === timing.meta
+              const isOver = ({ state, meta }: TimingRow) => /^(?:comp|fail|aban)/.test(state) && meta === timing.meta
               const isLast = q.byMeta === true && same.find(isOver) === timing
               return { timing, rank: isLast ? Math.min(2, i + 1) : i < q.each ? i + 1 : Number.POSITIVE_INFINITY }
             }),
@@ -314,7 +314,7 @@ const isOneOf = (names: Names | undefined, name: string): boolean =>
   names === undefined || [names].flat().includes(name)
 
 /** With the place that `slowest` orders by. */
-const byLength = (timing: Timing): Timing[] => {
+const byLength = (timing: TimingRow): TimingRow[] => {
   const { startedNs, endedNs, place } = timing
   if (startedNs === undefined || endedNs === undefined) return []
   return [{ ...timing, place: { ns: endedNs - startedNs, tie: `${LAST_NS - place.ns} ${place.tie}` } }]

@@ -1,6 +1,6 @@
 // The pairing rule (src/store/pair-marks.ts states it), written once more without a store, in ns: what the sources, the Flux and the SQL must return.
 import { compare, comparePlaces } from '../../src/store/order.ts'
-import type { StoredMark, Timing, TimingSelection, TimingState } from '../../src/store/source.ts'
+import type { StoredMark, TimingRow, TimingSelection, TimingState } from '../../src/store/source.ts'
 
 export interface StampedMark extends StoredMark {
   /** Its identity: the time and the digits that make it unique. */
@@ -12,7 +12,7 @@ export type PairingQuestion = Pick<TimingSelection, 'fromNs' | 'toNs' | 'maxRunN
 const RANK = { start: 0, end: 1, failed: 2 }
 
 /** The timings of the range, newest first by first mark. Marks of one account. */
-export function pairMarks(marks: readonly StampedMark[], question: PairingQuestion): Timing[] {
+export function pairMarks(marks: readonly StampedMark[], question: PairingQuestion): TimingRow[] {
   const { asOfNs, knownToNs } = question
   // a mark with a time given at arrival (an even stamp) arrived then
   const seen = marks
@@ -34,7 +34,7 @@ function settledBy(
   mark: StampedMark,
   after: StampedMark | undefined,
   { fromNs, toNs, maxRunNs, nowNs }: PairingQuestion,
-): Timing[] {
+): TimingRow[] {
   const start =
     mark.mark !== 'start' && before?.mark === 'start' && mark.ns - before.ns <= maxRunNs ? before : undefined
   const isSettledLater = after !== undefined && after.mark !== 'start' && after.ns - mark.ns <= maxRunNs

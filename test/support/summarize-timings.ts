@@ -1,6 +1,6 @@
 // The summary of timings, written once without a store, as pair-marks.ts is for the timings themselves: the Flux and the SQL are proved equal to it.
 import { bucketNs, compare } from '../../src/store/order.ts'
-import type { Buckets, NewestRuns, Timing, TimingSummaryRow } from '../../src/store/source.ts'
+import type { Buckets, NewestRuns, TimingRow, TimingSummaryRow } from '../../src/store/source.ts'
 import { type PairingQuestion, pairMarks, type StampedMark } from './pair-marks.ts'
 
 export interface SummaryQuestion extends PairingQuestion, Buckets {
@@ -28,8 +28,8 @@ export function summarizeTimings(marks: readonly StampedMark[], question: Summar
     const settled = settledNs(timing)
     return (settled >= fromNs || (isKnownTo && timing.state === 'running')) && settled < toNs
   })
-  const bucketOf = (timing: Timing) => bucketNs(latest(settledNs(timing), isKnownTo ? fromNs : 0n), question)
-  const keyOf = (timing: Timing) =>
+  const bucketOf = (timing: TimingRow) => bucketNs(latest(settledNs(timing), isKnownTo ? fromNs : 0n), question)
+  const keyOf = (timing: TimingRow) =>
     JSON.stringify([
       !isSeries ? '' : String(bucketOf(timing)).padStart(20, '0'),
       timing.process,
@@ -57,7 +57,7 @@ const latest = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 /** By the rule of src/store/at-once.ts, each bucket by itself. */
 function countAtOnce(
   rows: readonly TimingSummaryRow[],
-  timings: readonly Timing[],
+  timings: readonly TimingRow[],
   question: SummaryQuestion,
 ): TimingSummaryRow[] {
   const { byMeta, fromNs, toNs, everyNs, bounds } = question
@@ -85,7 +85,7 @@ function countAtOnce(
 }
 
 /** The time of the mark that settled a timing: the end where it has one, else its start. */
-export const settledNs = ({ startedNs, endedNs }: Timing): bigint => endedNs ?? startedNs!
+export const settledNs = ({ startedNs, endedNs }: TimingRow): bigint => endedNs ?? startedNs!
 
 /** Linear interpolation at q·(n−1) between the neighbours of a sorted list: Flux `exact_mean`, SQL `quantileExactInclusive`. */
 export function quantile(sorted: readonly number[], q: number): number {
@@ -95,13 +95,13 @@ export function quantile(sorted: readonly number[], q: number): number {
   return below + (above - below) * (place - Math.floor(place))
 }
 
-function newestOf(timings: readonly Timing[]): NewestRuns {
+function newestOf(timings: readonly TimingRow[]): NewestRuns {
   const latest = (times: readonly (bigint | undefined)[]) =>
     times
       .filter((ns) => ns !== undefined)
       .toSorted(compare)
       .at(-1)
-  const endsOf = (state: Timing['state']) => timings.filter((timing) => timing.state === state).map((t) => t.endedNs)
+  const endsOf = (state: TimingRow['state']) => timings.filter((timing) => timing.state === state).map((t) => t.endedNs)
   const [startNs, completedNs, failedNs] = [
     latest(timings.map((timing) => timing.startedNs)),
     latest(endsOf('completed')),
@@ -119,11 +119,11 @@ function newestOf(timings: readonly Timing[]): NewestRuns {
   }
 }
 
-function figures(timings: readonly Timing[], quantiles?: readonly number[]) {
+function figures(timings: readonly TimingRow[], quantiles?: readonly number[]) {
   const completed = timings.filter(({ state }) => state === 'completed')
   const ms = completed.map(({ startedNs, endedNs }) => Number(endedNs! - startedNs!) / 1e6).toSorted((a, b) => a - b)
   const sumNs = completed.reduce((sum, { startedNs, endedNs }) => sum + (endedNs! - startedNs!), 0n)
-  const of = (state: Timing['state']) => timings.filter((timing) => timing.state === state).length
+  const of = (state: TimingRow['state']) => timings.filter((timing) => timing.state === state).length
   const any = ms.length > 0
   return {
     count: ms.length,

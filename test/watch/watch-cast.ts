@@ -1,7 +1,7 @@
 // A watch, a channel and an alert as they are stored, and a store in a directory of its own.
 import { join } from 'node:path'
 import pino from 'pino'
-import type { Channel, NewNotification, Notification } from '../../src/notify/notification.ts'
+import type { NewNotification, Notification, StoredChannel } from '../../src/notify/notification.ts'
 import type { WatchStore } from '../../src/watch/storage/create-watch-store.ts'
 import type { Judged } from '../../src/watch/storage/feed-statements.ts'
 import { openSqliteWatchStore } from '../../src/watch/storage/sqlite-store.ts'
@@ -51,7 +51,7 @@ export const watchOf = (id: string, spec: Partial<WatchSpec> = {}, over: Partial
   ...over,
 })
 
-export const channelOf = (id: string, over: Partial<Channel> = {}): Channel => ({
+export const channelOf = (id: string, over: Partial<StoredChannel> = {}): StoredChannel => ({
   id,
   account: ACCOUNT,
   name: id,

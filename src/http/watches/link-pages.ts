@@ -1,7 +1,7 @@
 // The pages behind the links in e-mails. A GET shows a button and changes nothing, because mail scanners open links;
 // the POST of the button, or of a mail program (RFC 8058), changes it.
 
-import type { Channel } from '../../notify/notification.ts'
+import type { StoredChannel } from '../../notify/notification.ts'
 import { Problem } from '../../problem.ts'
 import type { Watches } from '../../watch/watches.ts'
 import * as wire from '../../wire/channels.ts'
@@ -33,7 +33,7 @@ export function mountLinkPages({ onAnyone: on }: Mounts, links: Watches['channel
 
 /** A browser is shown why a link does not work. */
 const byLink =
-  (work: (token: string) => Promise<Channel>, show: (target: string) => Response) =>
+  (work: (token: string) => Promise<StoredChannel>, show: (target: string) => Response) =>
   async (_: unknown, { request }: { readonly request: Request }): Promise<Response> => {
     try {
       return show((await work(new URL(request.url).searchParams.get('token') ?? '')).target)

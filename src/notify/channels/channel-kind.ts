@@ -5,10 +5,10 @@ import type { Fault } from '../../problem.ts'
 import type { ChannelMember } from '../../wire/channel-kinds.ts'
 import type { Mailer } from '../delivery/mailer.ts'
 import type { Rate } from '../delivery/tokens.ts'
-import type { Channel, NotificationBody } from '../notification.ts'
+import type { NotificationBody, StoredChannel } from '../notification.ts'
 
 export interface Message {
-  readonly channel: Channel
+  readonly channel: StoredChannel
   /** The same for every attempt. */
   readonly id: string
   /** At least one; several are a digest. */
@@ -37,13 +37,13 @@ export interface ChannelKindSender {
   /** So many messages are under way at once, each of another alert; absent: one. */
   readonly atOnce?: number
   /** What the schema of its members cannot express. */
-  faults?(channel: Channel): Fault[]
+  faults?(channel: StoredChannel): Fault[]
   /** Resolves to the receiver's answer, or rejects with DeliveryError. */
   send(message: Message, ways: Ways): Promise<string>
 }
 
 /** A member of the channel that its schema requires. */
-export function memberOf({ settings }: Channel, name: ChannelMember): string {
+export function memberOf({ settings }: StoredChannel, name: ChannelMember): string {
   const value = settings.members[name]
   return typeof value === 'string' ? value : ''
 }

@@ -2,7 +2,7 @@
 
 import { DeliveryError } from '../delivery/delivery-error.ts'
 import { toHtml, toSubject, toText } from '../delivery/notification-text.ts'
-import type { Channel } from '../notification.ts'
+import type { StoredChannel } from '../notification.ts'
 import type { ChannelKindSender } from './channel-kind.ts'
 
 export const NO_EMAIL = 'e-mail is not set up: the operator must set SMTP_URL, MAIL_FROM and PUBLIC_URL'
@@ -25,5 +25,5 @@ export const email: ChannelKindSender = {
   },
 }
 
-const unsubscribeUrl = ({ id, secret }: Channel, publicUrl: string): string =>
+const unsubscribeUrl = ({ id, secret }: StoredChannel, publicUrl: string): string =>
   `${publicUrl}/api/channels/unsubscribe?token=${id}.${secret}`

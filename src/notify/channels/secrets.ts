@@ -2,20 +2,20 @@
 
 import { type ChannelKind, type ChannelMember, channelKind, HIDDEN } from '../../wire/channel-kinds.ts'
 import type { ChannelMembers } from '../../wire/channels.ts'
-import type { Channel } from '../notification.ts'
+import type { StoredChannel } from '../notification.ts'
 
 const SECRET_CHARACTERS = 7
 
 /** The member that is stored as the channel's target; empty if it was omitted. */
 export const targetMember = (kind: ChannelKind): 'to' | 'url' => (kind === 'email' ? 'to' : 'url')
 
-export const membersOf = ({ kind, target, settings }: Channel): ChannelMembers => ({
+export const membersOf = ({ kind, target, settings }: StoredChannel): ChannelMembers => ({
   ...(target !== '' && { [targetMember(kind)]: target }),
   ...settings.members,
 })
 
 /** The members as they are returned. A viewer sees no path of a URL: many services keep a token in it. */
-export function shownMembers(channel: Channel, isViewer = false): ChannelMembers {
+export function shownMembers(channel: StoredChannel, isViewer = false): ChannelMembers {
   const { secret = [] } = channelKind(channel.kind)
   const show = ([name, value]: [string, ChannelMembers[ChannelMember]]) => {
     const isSecret = secret.includes(name as ChannelMember)
@@ -50,13 +50,13 @@ const VENDORS: { readonly [K in ChannelKind]?: string } = {
 }
 
 /** The URL, or the vendor's address if it was omitted. */
-export const serverOf = ({ kind, target }: Channel): string => target || (VENDORS[kind] ?? '')
+export const serverOf = ({ kind, target }: StoredChannel): string => target || (VENDORS[kind] ?? '')
 
 /**
  * The secret members that a change to another server would send there although it does not give them: who may change a
  * channel cannot read its secrets. The secret that signs is never sent itself.
  */
-export function keptElsewhere(before: Channel, after: Channel, sent: ChannelMembers): ChannelMember[] {
+export function keptElsewhere(before: StoredChannel, after: StoredChannel, sent: ChannelMembers): ChannelMember[] {
   if (originOf(before) === originOf(after)) return []
   const { url: _, ...stored } = membersOf(after)
   return (channelKind(after.kind).secret ?? []).filter((name) => {
@@ -66,7 +66,7 @@ export function keptElsewhere(before: Channel, after: Channel, sent: ChannelMemb
 }
 
 /** Scheme, host and port. */
-const originOf = (channel: Channel): string => {
+const originOf = (channel: StoredChannel): string => {
   const server = serverOf(channel)
   return URL.canParse(server) ? new URL(server).origin : ''
 }
@@ -77,7 +77,7 @@ export const isHidden = (value: ChannelMembers[ChannelMember]): boolean =>
   typeof value === 'object' ? Object.values(value).includes(HIDDEN) : value === HIDDEN
 
 /** What must not appear in an answer that is shown: values, and their parts. Short ones would hide ordinary words. */
-export function secretsOf(channel: Channel): string[] {
+export function secretsOf(channel: StoredChannel): string[] {
   const { secret = [] } = channelKind(channel.kind)
   const { url, ...members } = membersOf(channel)
   const signing = [channel.secret ?? '', channel.settings.former?.secret ?? '']

@@ -1,13 +1,13 @@
 // A webhook: JSON, signed as Standard Webhooks (standardwebhooks.com) says: an id that stays the same over retries, the
 // time of sending, and an HMAC-SHA-256 over both and the body.
 import { createHmac } from 'node:crypto'
-import type { Channel } from '../notification.ts'
+import type { StoredChannel } from '../notification.ts'
 import { type ChannelKindSender, JSON_TYPE } from './channel-kind.ts'
 
 /** Headers that the request itself needs. */
 const OURS = /^(host|content-length|content-type|transfer-encoding|connection|expect|te|upgrade|webhook-.*)$/i
 
-const headersOf = ({ settings: { members } }: Channel): Readonly<Record<string, string>> =>
+const headersOf = ({ settings: { members } }: StoredChannel): Readonly<Record<string, string>> =>
   typeof members.headers === 'object' ? members.headers : {}
 
 export const webhook: ChannelKindSender = {

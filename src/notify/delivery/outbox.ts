@@ -7,7 +7,7 @@
 // * People get one digest if more than 5 wait or the channel's rate limit is exhausted; webhooks get everything.
 import type { Logger } from '../../log.ts'
 import { KINDS } from '../channels/kinds.ts'
-import type { Channel, LastAnswer, Notification, Outcome } from '../notification.ts'
+import type { LastAnswer, Notification, Outcome, StoredChannel } from '../notification.ts'
 import type { CompleteBody } from './complete-body.ts'
 import type { Deliver } from './deliver.ts'
 import { DeliveryError } from './delivery-error.ts'
@@ -30,17 +30,17 @@ const ACCOUNT_EMAILS = { burst: 60, everyS: 60 }
 interface OutboxStore {
   /** The channels that something is due for. */
   dueChannels(nowUs: number): Promise<string[]>
-  channel(id: string): Promise<Channel | undefined>
+  channel(id: string): Promise<StoredChannel | undefined>
   /** The oldest that are due for a channel, in order of creation, without those that wait for an earlier one's retry. */
   due(channel: string, nowUs: number, limit: number): Promise<Notification[]>
   /** Those of them, held back, that may be sent now. */
-  release(channel: Channel, rows: readonly Notification[], nowUs: number): Promise<Notification[]>
+  release(channel: StoredChannel, rows: readonly Notification[], nowUs: number): Promise<Notification[]>
   /** Does an alert of the watch fire of which an incident, or one of these notifications, told the channel? */
   isStillFiring(channel: string, watch: string, rows: readonly Notification[]): Promise<boolean>
   /** Removes notifications that were delivered or given up, and records the channel's last answer and state. */
   settle(
     done: readonly Notification[],
-    changed: Pick<Channel, 'id'> & Partial<Channel>,
+    changed: Pick<StoredChannel, 'id'> & Partial<StoredChannel>,
     nowUs: number,
     outcome: Outcome,
   ): Promise<void>
@@ -54,8 +54,8 @@ interface OutboxStore {
 }
 
 export interface OutboxMeter {
-  delivered(kind: Channel['kind'], account: string): void
-  failed(kind: Channel['kind']): void
+  delivered(kind: StoredChannel['kind'], account: string): void
+  failed(kind: StoredChannel['kind']): void
   /** From the creation of a notification to its delivery. */
   seconds(s: number): void
   /** From the time since which an alert fires to the delivery of its first notification. */
@@ -90,7 +90,7 @@ export function createOutbox(options: OutboxOptions) {
   let timer: Timer | undefined
   let isStopping = false
 
-  async function send(channel: Channel, rows: readonly Notification[]): Promise<boolean> {
+  async function send(channel: StoredChannel, rows: readonly Notification[]): Promise<boolean> {
     const [first] = rows
     const isIncident = KINDS[channel.kind].grouping === 'watch'
     const watch = first!.body.data.watch.id
@@ -128,31 +128,31 @@ export function createOutbox(options: OutboxOptions) {
     }
   }
 
-  async function giveUp(channel: Channel, rows: readonly Notification[]): Promise<void> {
+  async function giveUp(channel: StoredChannel, rows: readonly Notification[]): Promise<void> {
     log.warn({ channel: channel.id, notifications: rows.length }, 'notifications dropped: not delivered within 24 h')
     const detail = `Given up after 24 h. ${channel.last?.detail ?? ''}`.trim()
     await store.settle(rows, { id: channel.id, last: { atUs: nowUs(), ok: false, detail } }, nowUs(), 'dropped')
   }
 
-  const mayEmail = (channel: Channel) =>
+  const mayEmail = (channel: StoredChannel) =>
     channel.kind !== 'email' || tokens.take(`account ${channel.account}`, ACCOUNT_EMAILS)
 
   /** Groups the waiting notifications: each list is one message. */
-  function toMessages(channel: Channel, rows: readonly Notification[]): Notification[][] {
+  function toMessages(channel: StoredChannel, rows: readonly Notification[]): Notification[][] {
     const { rate, grouping } = KINDS[channel.kind]
     if (grouping === 'watch') return [...Map.groupBy(rows, ({ body: { data } }) => data.watch.id).values()]
     const isMany = rows.length > DIGEST_OVER || tokens.left(channel.id, rate) < rows.length
     return grouping === 'digest' && isMany ? [[...rows]] : rows.map((row) => [row])
   }
 
-  async function released(channel: Channel, rows: readonly Notification[]): Promise<Notification[]> {
+  async function released(channel: StoredChannel, rows: readonly Notification[]): Promise<Notification[]> {
     const held = rows.filter(({ isHeld }) => isHeld)
     const ready = held.length === 0 ? [] : await store.release(channel, held, nowUs())
     return rows.flatMap((row) => (row.isHeld ? (ready.find(({ seq }) => seq === row.seq) ?? []) : row))
   }
 
   /** What the channel may be sent now: a backlog of thousands is not read again and again. */
-  async function dueFor({ id, kind }: Channel): Promise<Notification[]> {
+  async function dueFor({ id, kind }: StoredChannel): Promise<Notification[]> {
     const { rate, grouping } = KINDS[kind]
     const left = tokens.left(id, rate)
     return left === 0 ? [] : store.due(id, nowUs(), grouping === 'each' ? left : DUE_ROWS)

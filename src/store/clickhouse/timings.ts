@@ -11,8 +11,8 @@ import type {
   Page,
   PointSource,
   RunName,
-  Timing,
   TimingQuestion,
+  TimingRow,
   TimingSelection,
   TimingState,
   TimingSummaryRow,
@@ -103,7 +103,7 @@ WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(toInt64(a
     q: TimingQuestion & Excluding & Partial<Omit<LatestSelection, 'maxRows'>>,
     tail: string,
     more: Params,
-  ): Promise<Timing[]> {
+  ): Promise<TimingRow[]> {
     const { input, params } = bindPairing(schema, q, q.byMeta === true)
     const found = `(
   ${pairOnShards(schema, q, timingsSql(input), tail)}
@@ -124,7 +124,7 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
     return timings.filter((timing) => timing !== undefined)
   }
 
-  async function findPage(q: TimingQuestion, { limit, after }: Page): Promise<Timing[]> {
+  async function findPage(q: TimingQuestion, { limit, after }: Page): Promise<TimingRow[]> {
     const [place, run] = after === undefined ? [] : readTie(after.tie, TIE)
     const by = q.slowest ? LENGTH : 'first'
     const behind = '(place < {place:UInt64} OR (place = {place:UInt64} AND run < {run:UInt64}))'
@@ -143,7 +143,7 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
     })
   }
 
-  function findLatestIn({ maxRows, ...q }: LatestSelection & Excluding): Promise<Timing[]> {
+  function findLatestIn({ maxRows, ...q }: LatestSelection & Excluding): Promise<TimingRow[]> {
     const tail = `ORDER BY ${NEWEST_FIRST} LIMIT {each:UInt32} BY process${q.byMeta ? `, meta, ${IS_OVER}` : ''}`
     return readTimings(q, tail, { each: q.each, max_rows: maxRows })
   }
@@ -235,7 +235,7 @@ const fromTiming = (
   { state, first_ns, settled_ns, has_start, tie }: StoredTiming,
   name: RunName,
   slowest = false,
-): Timing => ({
+): TimingRow => ({
   ...name,
   state,
   ...(Number(has_start) === 1 && { startedNs: BigInt(first_ns) }),

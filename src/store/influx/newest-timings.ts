@@ -12,7 +12,7 @@ import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { rest, spend } from '../../turns.ts'
 import { comparePlaces, marksWindow } from '../order.ts'
 import { boundsInUs, isPair, judgeMark, type PairingBounds } from '../pair-marks.ts'
-import type { Page, PointSource, Timing } from '../source.ts'
+import type { Page, PointSource, TimingRow } from '../source.ts'
 import type { MarkReader, MarkSeries, RunKey, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, compareRows, floorS } from './slices.ts'
 import { type PairedMarks, toTiming } from './stream-timings.ts'
@@ -40,7 +40,7 @@ export async function findNewest(
   reader: MarkReader,
   q: FindQuestion,
   { limit, after }: Page,
-): Promise<Timing[] | undefined> {
+): Promise<TimingRow[] | undefined> {
   const toNs = after !== undefined && after.ns < q.toNs ? after.ns + 1n : q.toNs
   const bounds = boundsInUs({ ...q, toNs })
   const window = marksWindow({ ...q, toNs })
@@ -95,7 +95,7 @@ export const canReadRuns = (runs: readonly RunKey[]): boolean =>
     .values()
     .every((same) => same.length <= RUNS_MAX_OF_SUBJECT)
 
-function newest(timings: readonly PairedMarks[], limit: number, after: Page['after']): Timing[] {
+function newest(timings: readonly PairedMarks[], limit: number, after: Page['after']): TimingRow[] {
   return timings
     .map(toTiming)
     .filter(({ place }) => after === undefined || comparePlaces(after, place) < 0)

@@ -6,7 +6,7 @@
 import { rest, spend } from '../../turns.ts'
 import { marksWindow } from '../order.ts'
 import { boundsInUs, isPair, judgeMark } from '../pair-marks.ts'
-import type { PlainTiming, Timing, TimingSelection, TimingState } from '../source.ts'
+import type { PlainTiming, TimingRow, TimingSelection, TimingState } from '../source.ts'
 import type { MarkSeries, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, createSlices, eachSubject, findGroups, floorS, type SliceReader } from './slices.ts'
 
@@ -150,7 +150,7 @@ export const toPlain = ({ state, subject, mark, start }: PairedMarks): PlainTimi
   ...(mark.mark !== 'start' && { endedNs: BigInt(mark.at) * 1000n }),
 })
 
-export function toTiming(settled: PairedMarks): Timing {
+export function toTiming(settled: PairedMarks): TimingRow {
   const { mark, at, stampUs, sub } = settled.start ?? settled.mark
   const { process, meta, uid, ...timing } = toPlain(settled)
   const tie = JSON.stringify([String(BigInt(stampUs) * 1000n + BigInt(sub)), mark, process, meta, uid])

@@ -7,8 +7,8 @@ import type {
   LatestSelection,
   Page,
   PlainTiming,
-  Timing,
   TimingQuestion,
+  TimingRow,
   TimingSelection,
   TimingState,
 } from '../source.ts'
@@ -29,7 +29,7 @@ export async function findTimings(
   openStarts: OpenStartsCache,
   q: TimingQuestion,
   page: Page,
-): Promise<Timing[]> {
+): Promise<TimingRow[]> {
   const { states } = q
   if (states?.length === 1 && states[0] === 'failed') {
     const runs = await findFailedRuns(reader, q)
@@ -65,7 +65,7 @@ export const findMatching = async (
   q: TimingSelection,
   page: Page,
   matches: (timing: PlainTiming) => boolean,
-): Promise<Timing[]> => streamPage(reader, q, page, await openStarts.find(reader, q), matches)
+): Promise<TimingRow[]> => streamPage(reader, q, page, await openStarts.find(reader, q), matches)
 
 /** A page of the whole window. */
 async function streamPage(
@@ -74,7 +74,7 @@ async function streamPage(
   { limit, after }: Page,
   known?: OpenStarts,
   matches: (timing: PlainTiming) => boolean = () => true,
-): Promise<Timing[]> {
+): Promise<TimingRow[]> {
   const asked = {
     ...q,
     toNs: !q.slowest && after !== undefined && after.ns < q.toNs ? after.ns + 1n : q.toNs,
@@ -100,7 +100,7 @@ export async function findLatest(
   reader: MarkReader,
   openStarts: OpenStartsCache,
   q: LatestSelection,
-): Promise<Timing[]> {
+): Promise<TimingRow[]> {
   const bounds = boundsInUs(q)
   const ofProcess = new Map<string, Newest>()
   const lastOver = new Map<Subject, Newest>()
@@ -124,7 +124,7 @@ const firstUs = ({ mark, start }: PairedMarks): number => (start ?? mark).at
 /** An order of timings: by `us` descending, which is the time of their places, then by their ties. */
 interface Order {
   us(timing: PairedMarks): number
-  toTiming(timing: PairedMarks): Timing
+  toTiming(timing: PairedMarks): TimingRow
 }
 
 const BY_TIME: Order = { us: firstUs, toTiming }
@@ -169,7 +169,7 @@ function createNewest(limit: number, order = BY_TIME) {
       fullAt = 2 * kept.length + 100
     },
     /** Newest first. */
-    timings(): Timing[] {
+    timings(): TimingRow[] {
       cut()
       return kept
         .map(order.toTiming)

@@ -9,7 +9,7 @@ import {
   shownMembers,
   targetMember,
 } from '../../notify/channels/secrets.ts'
-import type { Channel } from '../../notify/notification.ts'
+import type { StoredChannel } from '../../notify/notification.ts'
 import { type Fault, Problem } from '../../problem.ts'
 import {
   CHANNEL_KINDS,
@@ -22,7 +22,7 @@ import {
 import {
   CHANNEL_MEMBERS,
   type ChangeChannel,
-  type Channel as ChannelAnswer,
+  type Channel,
   type ChannelMembers,
   type CreateChannel,
 } from '../../wire/channels.ts'
@@ -35,7 +35,7 @@ const EMAIL = /^[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+@[^\s@<>()[\],;:"\\\u0000
 const ELSEWHERE = 'must be given again: the address is of another server, which gets no stored secret'
 
 /** Changes name, members, filters and delay. Throws Problem `fields_invalid`. */
-export function withChanges(channel: Channel, body: Omit<ChangeChannel, 'enabled'>): Channel {
+export function withChanges(channel: StoredChannel, body: Omit<ChangeChannel, 'enabled'>): StoredChannel {
   const { kind, settings } = channel
   const given = Object.entries(body).filter(([name]) => CHANNEL_MEMBERS.some((member) => member === name))
   const sent = Object.fromEntries(given.filter(([, value]) => value !== null)) as ChannelMembers
@@ -44,7 +44,7 @@ export function withChanges(channel: Channel, body: Omit<ChangeChannel, 'enabled
   const members = { ...stored, ...restored }
   for (const [name, value] of given) if (value === null) delete members[name as keyof ChannelMembers]
   const { [targetMember(kind)]: target = '', ...others } = members
-  const changed: Channel = {
+  const changed: StoredChannel = {
     ...channel,
     name: body.name?.trim() ?? channel.name,
     target: String(target),
@@ -88,7 +88,7 @@ function withKind(body: CreateChannel): CreateChannel & { readonly kind: Channel
 const kindOfMembers = (body: CreateChannel): ChannelKind | undefined =>
   CHANNEL_KINDS.find((kind) => channelKind(kind).required.every((member) => body[member] !== undefined))
 
-function memberFaults(kind: Channel['kind'], members: ChannelMembers): Fault[] {
+function memberFaults(kind: StoredChannel['kind'], members: ChannelMembers): Fault[] {
   const { required, optional = [] } = channelKind(kind)
   const foreign = CHANNEL_MEMBERS.filter((name) => name in members && ![...required, ...optional].includes(name))
   const faults = [
@@ -117,17 +117,14 @@ function isHttpUrl(text: string): boolean {
 /** The status of a receiver's answer, without its text, which may repeat the path of the URL. */
 export const statusOf = (detail: string): string => detail.replace(/^((?:The receiver answered )?\d{3}) .*$/s, '$1')
 
-export function answerChannel(channel: Channel, nowUs: number, isViewer = false): ChannelAnswer {
+export function answerChannel(channel: StoredChannel, nowUs: number, isViewer = false): Channel {
   const { id, name, kind, state, last, settings, createdUs } = channel
   const { conditions, only_firing, delay, former } = settings
   return {
     id,
     name,
     kind,
-    ...(shownMembers(channel, isViewer) as Pick<
-      ChannelAnswer,
-      'url' | 'to' | 'headers' | 'token' | 'chat' | 'routing_key'
-    >),
+    ...(shownMembers(channel, isViewer) as Pick<Channel, 'url' | 'to' | 'headers' | 'token' | 'chat' | 'routing_key'>),
     conditions: conditions && [...conditions],
     only_firing,
     delay,

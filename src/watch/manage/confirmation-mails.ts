@@ -1,7 +1,7 @@
 // The e-mails with the link that confirms the address of a channel, and what the channel then shows as its last answer.
 import type { Mail } from '../../notify/delivery/mailer.ts'
 import type { MailAnswer, RepeatMails } from '../../notify/delivery/repeat-mails.ts'
-import type { Channel, LastAnswer } from '../../notify/notification.ts'
+import type { LastAnswer, StoredChannel } from '../../notify/notification.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 
 interface ConfirmationMailsOptions {
@@ -22,7 +22,7 @@ export function createConfirmationMails({ store, repeat, nowUs }: ConfirmationMa
   }
 
   return {
-    async send({ id, confirm, last }: Channel, mail: Mail): Promise<LastAnswer | null> {
+    async send({ id, confirm, last }: StoredChannel, mail: Mail): Promise<LastAnswer | null> {
       const findWaiting = async () => {
         const channel = await store.channel(id)
         return channel?.state === 'pending' && channel.confirm === confirm ? channel : undefined

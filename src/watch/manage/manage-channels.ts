@@ -4,12 +4,12 @@ import { NO_EMAIL } from '../../notify/channels/email.ts'
 import type { Deliver } from '../../notify/delivery/deliver.ts'
 import { DeliveryError } from '../../notify/delivery/delivery-error.ts'
 import { createTokens } from '../../notify/delivery/tokens.ts'
-import type { Channel, NotificationBody } from '../../notify/notification.ts'
+import type { LastAnswer, NotificationBody, StoredChannel } from '../../notify/notification.ts'
 import { Problem } from '../../problem.ts'
 import type {
   ChangeChannel,
   ChangedChannel,
-  Channel as ChannelAnswer,
+  Channel,
   CreateChannel,
   NewChannel,
   NewSecret,
@@ -56,14 +56,14 @@ export function createManageChannels(options: ManageChannelsOptions) {
   const isNamed = !strangerMails.isLimited
   const subscriptions = createSubscriptions({ store, mails, isNamed, tokens, publicUrl, nowUs, hash })
 
-  async function find(account: string, id: string): Promise<Channel> {
+  async function find(account: string, id: string): Promise<StoredChannel> {
     const channel = await store.channel(id)
     if (channel?.account !== account) throw new Problem('not_found', 'The account has no channel with this id.')
     return channel
   }
 
   /** The channel with its receiver's answer. Rejects with Problem `rate_limited` or `channel_failed`. */
-  async function tryOut(channel: Channel): Promise<Channel & { readonly last: NonNullable<Channel['last']> }> {
+  async function tryOut(channel: StoredChannel): Promise<StoredChannel & { readonly last: LastAnswer }> {
     if (!tokens.take(`test ${channel.account}`, MESSAGES))
       throw new Problem('rate_limited', 'Too many test notifications.', { retryAfterS: MESSAGES.everyS })
     const bodies = [testBody(channel, nowUs(), publicUrl())]
@@ -78,7 +78,7 @@ export function createManageChannels(options: ManageChannelsOptions) {
 
   return {
     hasEmail: mails !== undefined,
-    list: async (account: string, role: Role): Promise<ChannelAnswer[]> =>
+    list: async (account: string, role: Role): Promise<Channel[]> =>
       (await store.channels(account)).map((channel) => answerChannel(channel, nowUs(), role === 'viewer')),
     show: async (account: string, id: string, role: Role) =>
       answerChannel(await find(account, id), nowUs(), role === 'viewer'),
@@ -88,7 +88,7 @@ export function createManageChannels(options: ManageChannelsOptions) {
       const { kind, ...body } = withNameAndKind(sent)
       const token = createToken()
       const isEmail = kind === 'email'
-      const empty: Channel = {
+      const empty: StoredChannel = {
         id: createId('cha'),
         account,
         name: '',
@@ -140,7 +140,7 @@ export function createManageChannels(options: ManageChannelsOptions) {
       const isNewLink = mustConfirm && (isAsked || isNewTarget || channel.confirm === null)
       const again = channel.confirm !== null ? 'pending' : 'ok'
       const state = enabled === undefined ? channel.state : enabled ? again : 'disabled'
-      const changed: Channel = {
+      const changed: StoredChannel = {
         ...next,
         state: mustConfirm && enabled !== false ? 'pending' : state,
         confirm: isNewLink ? hash(token) : channel.confirm,
@@ -178,7 +178,7 @@ export function createManageChannels(options: ManageChannelsOptions) {
             : 'The e-mail address is not confirmed yet: open the link that was sent to it.',
         )
       // it may have been changed meanwhile
-      const note = (last: NonNullable<Channel['last']>) => store.settle([], { id, last }, nowUs(), 'dropped')
+      const note = (last: LastAnswer) => store.settle([], { id, last }, nowUs(), 'dropped')
       try {
         const { last } = await tryOut(channel)
         await note(last)
@@ -203,9 +203,9 @@ function notCreated(error: unknown): never {
   throw new Problem('channel_failed', `${why} The channel was not created.`, { cause: error })
 }
 
-const targetOf = ({ target, settings }: Channel): string => JSON.stringify([target, settings.members])
+const targetOf = ({ target, settings }: StoredChannel): string => JSON.stringify([target, settings.members])
 
-const testBody = ({ id, name }: Channel, nowUs: number, publicUrl: string): NotificationBody => {
+const testBody = ({ id, name }: StoredChannel, nowUs: number, publicUrl: string): NotificationBody => {
   const summary = `This is a test of the channel ${name}`
   const data = { id, watch: { id: '', name }, condition: 'failed', process: 'test', summary, url: publicUrl } as const
   return plainBody('test', nowUs, data, [['Channel', name]])

@@ -1,9 +1,9 @@
 // Manages an account's maintenances: plan, change, show, delete.
 
-import { heldUntilUs, type Maintenance, type MaintenanceSpec, maintenanceUntilUs } from '../../notify/maintenance.ts'
+import { heldUntilUs, maintenanceUntilUs, type StoredMaintenance } from '../../notify/maintenance.ts'
 import { type Fault, Problem } from '../../problem.ts'
 import { nextDueOf } from '../../process/cron.ts'
-import type { Maintenance as Answer, ChangeMaintenance, CreateMaintenance } from '../../wire/maintenance.ts'
+import type { ChangeMaintenance, CreateMaintenance, Maintenance } from '../../wire/maintenance.ts'
 import { cronFaults } from '../conditions/cron-faults.ts'
 import { spanFaults } from '../conditions/span-faults.ts'
 import { iso } from '../conditions/wording.ts'
@@ -14,12 +14,12 @@ const MAINTENANCES_MAX = 100
 
 /** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`. */
 export function createManageMaintenance({ store, nowUs }: { readonly store: WatchStore; nowUs(): number }) {
-  async function find(account: string, id: string): Promise<Maintenance> {
+  async function find(account: string, id: string): Promise<StoredMaintenance> {
     const found = (await store.maintenances(account)).find((it) => it.id === id)
     return found ?? missing()
   }
 
-  const answer = ({ id, spec, createdUs }: Maintenance): Answer => {
+  const answer = ({ id, spec, createdUs }: StoredMaintenance): Maintenance => {
     const untilUs = maintenanceUntilUs(spec, nowUs())
     return {
       id,
@@ -40,9 +40,9 @@ export function createManageMaintenance({ store, nowUs }: { readonly store: Watc
       const specs = (await store.maintenances(account)).map(({ spec }) => spec)
       return (process: string, us: number): number | undefined => heldUntilUs(specs, process, us)
     },
-    list: async (account: string): Promise<Answer[]> => (await store.maintenances(account)).map(answer),
+    list: async (account: string): Promise<Maintenance[]> => (await store.maintenances(account)).map(answer),
     show: async (account: string, id: string) => answer(await find(account, id)),
-    async create(account: string, body: CreateMaintenance): Promise<Answer> {
+    async create(account: string, body: CreateMaintenance): Promise<Maintenance> {
       const begins = body.repeat == null ? { from: body.from ?? iso(nowUs()) } : {}
       const spec = toSpec({ ...body, ...begins })
       const maintenance = { id: createId('mnt'), account, spec, createdUs: nowUs() }
@@ -50,7 +50,7 @@ export function createManageMaintenance({ store, nowUs }: { readonly store: Watc
         throw new Problem('limit_reached', `An account has at most ${MAINTENANCES_MAX} maintenances. Delete one first.`)
       return answer(maintenance)
     },
-    async change(account: string, id: string, body: ChangeMaintenance): Promise<Answer> {
+    async change(account: string, id: string, body: ChangeMaintenance): Promise<Maintenance> {
       const known = await find(account, id)
       const changed = { ...known, spec: toSpec({ ...known.spec, ...body }) }
       return (await store.putMaintenance(changed, nowUs())) ? answer(changed) : missing()
@@ -67,7 +67,7 @@ function missing(): never {
 }
 
 /** Throws Problem `fields_invalid`. */
-function toSpec({ process, from = null, to = null, repeat = null }: CreateMaintenance | MaintenanceSpec) {
+function toSpec({ process, from = null, to = null, repeat = null }: CreateMaintenance) {
   const errors: Fault[] = []
   const instant = (pointer: string, text: string | null) => {
     const date = new Date(text ?? 0)

@@ -1,6 +1,6 @@
 // What this room knows of one alert, without any store: the alert, its watch, who was notified and who was not.
 import { heldUntilUs } from '../../notify/maintenance.ts'
-import type { Channel } from '../../notify/notification.ts'
+import type { StoredChannel } from '../../notify/notification.ts'
 import { Problem } from '../../problem.ts'
 import { spanUs } from '../../process/span.ts'
 import type { AlertDetail, NotNotified, SentNotification } from '../../wire/alert-detail.ts'
@@ -80,11 +80,11 @@ export function createShowAlert({ store, alerts, watches, nowUs }: ShowAlertOpti
 const shownAs = (type: WebhookBody['type'], shown: Omit<SentNotification, 'type'>): SentNotification[] =>
   type === 'test' ? [] : [{ ...shown, type }]
 
-const refOf = ({ id, name, kind }: Channel) => ({ id, name, kind })
+const refOf = ({ id, name, kind }: StoredChannel) => ({ id, name, kind })
 
 /** Why a channel of the watch got nothing. */
 function reasonOf(
-  { state, settings: { conditions, delay } }: Channel,
+  { state, settings: { conditions, delay } }: StoredChannel,
   { condition, sinceUs, resolvedUs }: StoredAlert,
   held: Waiting | undefined,
   nowUs: number,

@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { linkedHtml } from '../../notify/delivery/notification-text.ts'
 import type { Tokens } from '../../notify/delivery/tokens.ts'
-import type { Channel } from '../../notify/notification.ts'
+import type { StoredChannel } from '../../notify/notification.ts'
 import { Problem } from '../../problem.ts'
 import { toBody } from '../engine/describe-alert.ts'
 import { createToken } from '../random-id.ts'
@@ -28,7 +28,7 @@ interface SubscriptionsOptions {
 
 export function createSubscriptions({ store, mails, isNamed, tokens, publicUrl, nowUs, hash }: SubscriptionsOptions) {
   /** Rejects with Problem `not_found`. */
-  async function findByLink(token: string): Promise<Channel> {
+  async function findByLink(token: string): Promise<StoredChannel> {
     const [, id = '', secret = ''] = /^(cha_\w{1,40})\.([\w-]{20,100})$/.exec(token) ?? []
     const channel = id === '' ? undefined : await store.channel(id)
     if (channel?.kind === 'email' && channel.secret !== null && isSame(channel.secret, secret)) return channel
@@ -44,7 +44,7 @@ export function createSubscriptions({ store, mails, isNamed, tokens, publicUrl, 
         })
     },
     /** Sends the link that confirms the address. Returns the last answer that the channel then shows. */
-    async ask(channel: Channel, token: string): Promise<Channel['last']> {
+    async ask(channel: StoredChannel, token: string): Promise<StoredChannel['last']> {
       if (mails === undefined) return channel.last
       const { id, target, name } = channel
       const url = `${publicUrl()}/api/channels/confirm?token=${token}`
@@ -59,11 +59,11 @@ export function createSubscriptions({ store, mails, isNamed, tokens, publicUrl, 
     },
 
     /** The channel that the link would confirm. Rejects with Problem `not_found`. */
-    async confirmable(token: string): Promise<Channel> {
+    async confirmable(token: string): Promise<StoredChannel> {
       const channel = isToken(token) ? await store.channelToConfirm(hash(token)) : undefined
       return channel ?? outdated()
     },
-    async confirm(token: string): Promise<Channel> {
+    async confirm(token: string): Promise<StoredChannel> {
       const now = nowUs()
       const body = (watch: StoredWatch, alert: StoredAlert) =>
         toBody({ type: 'alert.firing', alert, watch, summary: alert.summary, nowUs: now, publicUrl: publicUrl() })
@@ -74,7 +74,7 @@ export function createSubscriptions({ store, mails, isNamed, tokens, publicUrl, 
     /** The channel that the link would unsubscribe. Rejects with Problem `not_found`. */
     unsubscribable: findByLink,
     /** Before it is used again, its address must be confirmed again. */
-    async unsubscribe(token: string): Promise<Channel> {
+    async unsubscribe(token: string): Promise<StoredChannel> {
       const channel = await findByLink(token)
       const last = { atUs: nowUs(), ok: false, detail: 'Unsubscribed by its recipient.' }
       const changed = { id: channel.id, state: 'disabled' as const, confirm: hash(createToken()), last }

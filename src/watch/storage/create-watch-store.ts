@@ -4,8 +4,8 @@
 // * A notification leaves the outbox in the transaction that records its delivery; its fixed id reveals repetitions.
 // Times are µs since the epoch. If the database fails, methods reject without an effect.
 
-import type { Maintenance } from '../../notify/maintenance.ts'
-import type { Channel } from '../../notify/notification.ts'
+import type { StoredMaintenance } from '../../notify/maintenance.ts'
+import type { StoredChannel } from '../../notify/notification.ts'
 import { countChanges } from '../../state/count-changes.ts'
 import { all, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { type StoredWatch, toSpec } from '../watch.ts'
@@ -101,9 +101,9 @@ export function createWatchStore(given: SqlDatabase) {
     /** The pending channel with this hash. */
     channelToConfirm: (confirm: string) =>
       read(() => one(toChannel, "SELECT * FROM channel WHERE confirm = $1 AND state = 'pending'", confirm)),
-    addChannel: (channel: Channel, max: number) => write(() => add('channel', fromChannel(channel), max)),
+    addChannel: (channel: StoredChannel, max: number) => write(() => add('channel', fromChannel(channel), max)),
     /** Without what signs webhooks. What waits for it is dropped unless its state is `ok`. */
-    putChannel: (channel: Channel) =>
+    putChannel: (channel: StoredChannel) =>
       write(function* () {
         const { secret, settings } = (yield* selectChannel(channel.id)) ?? channel
         const { former: _, ...others } = channel.settings
@@ -168,10 +168,10 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const createMaintenanceStatements = ({ read, write }: SqlDatabase) => ({
   maintenances: (account: string) =>
     read(() => list(toMaintenance, 'SELECT * FROM maintenance WHERE account = $1 ORDER BY created_us, id', account)),
-  addMaintenance: (maintenance: Maintenance, max: number) =>
+  addMaintenance: (maintenance: StoredMaintenance, max: number) =>
     write(() => add('maintenance', fromMaintenance(maintenance), max)),
   /** False if it does not exist. What it held back may be sent from `nowUs` on. */
-  putMaintenance: ({ id, account, spec }: Maintenance, nowUs: number) =>
+  putMaintenance: ({ id, account, spec }: StoredMaintenance, nowUs: number) =>
     write(function* () {
       const update = 'UPDATE maintenance SET spec = $1 WHERE id = $2 AND account = $3'
       return yield* lookAgain(yield* run(update, JSON.stringify(spec), id, account), account, nowUs)

@@ -6,12 +6,12 @@
 
 import { heldUntilUs, type MaintenanceSpec } from '../../notify/maintenance.ts'
 import type {
-  Channel,
   LastAnswer,
   NewNotification,
   Notification,
   NotificationBody,
   Outcome,
+  StoredChannel,
 } from '../../notify/notification.ts'
 import { spanUs } from '../../process/span.ts'
 import { insert as addRow, all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
@@ -47,7 +47,7 @@ export function createOutboxStatements({ read, write }: SqlDatabase) {
         ),
       ),
     /** Those of them, held back, that may be sent now; the others wait on. */
-    release: (channel: Channel, rows: readonly Notification[], nowUs: number) =>
+    release: (channel: StoredChannel, rows: readonly Notification[], nowUs: number) =>
       write(function* () {
         const maintenances = yield* selectMaintenances(channel.account)
         const ready: Notification[] = []
@@ -75,7 +75,7 @@ export function createOutboxStatements({ read, write }: SqlDatabase) {
     /** Removes notifications that were delivered or given up, and records the channel's last answer and state. */
     settle: (
       done: readonly Notification[],
-      { id, ...changed }: Pick<Channel, 'id'> & Partial<Channel>,
+      { id, ...changed }: Pick<StoredChannel, 'id'> & Partial<StoredChannel>,
       nowUs: number,
       outcome: Outcome,
     ) =>
@@ -168,7 +168,7 @@ export function* dropWaiting(channel: string): Script<void> {
 /** Shown with its alert, as long as that is listed. */
 function* noteAttempt(
   { id, alert, body }: Notification,
-  channel: Channel,
+  channel: StoredChannel,
   { atUs, ok, detail }: LastAnswer,
 ): Script<void> {
   if (alert === null || (yield* get('SELECT 1 FROM alert WHERE id = $1', alert)) === undefined) return
@@ -223,7 +223,7 @@ export function* announce(
   return noted
 }
 
-function* selectUsable(id: string, account: string): Script<Channel | undefined> {
+function* selectUsable(id: string, account: string): Script<StoredChannel | undefined> {
   const channel = yield* selectChannel(id)
   return channel?.state === 'ok' && channel.account === account ? channel : undefined
 }
@@ -258,7 +258,7 @@ function* dropUnknown(alert: string, channel: string, nowUs: number): Script<boo
 
 /** When a notification may be sent: after the delay of its channel and the maintenances of its process. */
 function waitUntilUs(
-  channel: Channel,
+  channel: StoredChannel,
   { type, data }: NotificationBody,
   maintenances: readonly MaintenanceSpec[],
   createdUs: number,
@@ -288,7 +288,7 @@ export const unsilence = (alert: string, nowUs: number): Script<number> =>
   run(`UPDATE outbox SET held = ${HELD}, next_us = $1 WHERE alert = $2 AND held = ${SILENCED}`, nowUs, alert)
 
 function isWanted(
-  { settings: { conditions, only_firing } }: Channel,
+  { settings: { conditions, only_firing } }: StoredChannel,
   { body: { type, data } }: NewNotification,
 ): boolean {
   if (conditions !== null && data.condition !== null && !conditions.includes(data.condition)) return false

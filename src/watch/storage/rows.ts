@@ -1,7 +1,7 @@
 // Converts database rows to the room's types and back, and holds the statements that several files use.
 
-import type { Maintenance } from '../../notify/maintenance.ts'
-import type { Channel, ChannelSettings, Notification } from '../../notify/notification.ts'
+import type { StoredMaintenance } from '../../notify/maintenance.ts'
+import type { ChannelSettings, Notification, StoredChannel } from '../../notify/notification.ts'
 import { all, get, run, type Script, type Value } from '../../state/database.ts'
 import { completeConditions } from '../conditions/conditions.ts'
 import type { StoredWatch } from '../watch.ts'
@@ -54,12 +54,12 @@ export function toWatch(row: Row): StoredWatch {
 }
 
 export const NO_SETTINGS: ChannelSettings = { members: {}, conditions: null, only_firing: false, delay: null }
-const channels = createMapper<Channel>(
+const channels = createMapper<StoredChannel>(
   ['id', 'account', 'name', 'kind', 'target', 'secret', 'state', 'confirm', 'createdUs'],
   ['last', 'settings'],
 )
 export const fromChannel = channels.toRow
-export function toChannel(row: Row): Channel {
+export function toChannel(row: Row): StoredChannel {
   const channel = channels.fromRow(row)
   return { ...channel, settings: { ...NO_SETTINGS, ...channel.settings } }
 }
@@ -97,13 +97,13 @@ const sent = createMapper<
     Pick<LastAttempt, 'id' | 'type'> & { channel: string; atUs: number; ok: number; answer: string }
 >(['id', 'channel', 'name', 'kind', 'type', 'atUs', 'ok', 'answer'], [])
 
-const maintenances = createMapper<Maintenance>(['id', 'account', 'createdUs'], ['spec'])
+const maintenances = createMapper<StoredMaintenance>(['id', 'account', 'createdUs'], ['spec'])
 export const [fromMaintenance, toMaintenance] = [maintenances.toRow, maintenances.fromRow]
 
-export const selectChannel = (id: string): Script<Channel | undefined> =>
+export const selectChannel = (id: string): Script<StoredChannel | undefined> =>
   one(toChannel, 'SELECT * FROM channel WHERE id = $1', id)
 
-export function updateChannel(channel: Channel): Script<number> {
+export function updateChannel(channel: StoredChannel): Script<number> {
   const { id, account: _, kind: _kind, created_us: _created, ...changed } = fromChannel(channel)
   const columns = Object.keys(changed).map((column, i) => `${column} = $${i + 1}`)
   const values = [...Object.values(changed), id!]

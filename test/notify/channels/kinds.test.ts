@@ -1,7 +1,7 @@
 // Each kind of channel against a receiver that checks the request by its vendor's documentation, over real HTTP.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createDeliver } from '../../../src/notify/delivery/deliver.ts'
-import type { Channel, NotificationBody } from '../../../src/notify/notification.ts'
+import type { NotificationBody, StoredChannel } from '../../../src/notify/notification.ts'
 import { CHANNEL_KINDS, type ChannelKind } from '../../../src/wire/channel-kinds.ts'
 import type { ChannelMembers } from '../../../src/wire/channels.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -33,7 +33,7 @@ const deliver = createDeliver({
   nowUs: () => 1_795_000_000_000_000,
 })
 
-const kindOf = (kind: ChannelKind, target: string, members: ChannelMembers = {}): Channel =>
+const kindOf = (kind: ChannelKind, target: string, members: ChannelMembers = {}): StoredChannel =>
   channelOf('cha_1', { kind, target, settings: { ...channelOf('').settings, members } })
 
 const bodyOf = (over: Partial<NotificationBody> = {}, summary = 'nightly [x](http://evil) @everyone <b> is late') => {
@@ -46,7 +46,7 @@ const bodyOf = (over: Partial<NotificationBody> = {}, summary = 'nightly [x](htt
 }
 const firing = bodyOf()
 const resolved = bodyOf({ type: 'alert.resolved' })
-const send = (channel: Channel, bodies: readonly NotificationBody[], isStillFiring = true) =>
+const send = (channel: StoredChannel, bodies: readonly NotificationBody[], isStillFiring = true) =>
   deliver({ channel, id: 'msg_1', bodies, isStillFiring })
 const many = Array.from({ length: 200 }, (_, i) => bodyOf({}, `job ${i} ${'x'.repeat(200)} is late`))
 

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { createDeliver, type Deliver } from '../../../src/notify/delivery/deliver.ts'
 import { DeliveryError } from '../../../src/notify/delivery/delivery-error.ts'
 import { createOutbox } from '../../../src/notify/delivery/outbox.ts'
-import type { Channel } from '../../../src/notify/notification.ts'
+import type { StoredChannel } from '../../../src/notify/notification.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
@@ -57,7 +57,7 @@ const outboxOf = (mayDeliver = () => true, deliver?: Deliver, isHeld = (_account
     meter: { delivered() {}, failed() {}, seconds() {}, alertSeconds() {} },
   })
 
-async function fill(channel: Channel, n: number): Promise<void> {
+async function fill(channel: StoredChannel, n: number): Promise<void> {
   await store.addChannel(channel, 10)
   await store.addWatch(watchOf('wat_1'), 10)
   const changes = Array.from({ length: n }, (_, i) =>

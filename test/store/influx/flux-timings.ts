@@ -14,7 +14,7 @@ import { marksWindow } from '../../../src/store/order.ts'
 import type {
   Page,
   PointSource,
-  Timing,
+  TimingRow,
   TimingSelection,
   TimingState,
   TimingSummaryRow,
@@ -62,7 +62,7 @@ function keepUid(uid: string | undefined): FluxText {
   |> filter(fn: (r) => r.pair == ${BOUNDARY} or ${is('start')} or ${is('end')} or ${is('failed')})`
 }
 
-export const findTimings = (client: InfluxClient, bucket: string, q: FindQuestion, page: Page): Promise<Timing[]> =>
+export const findTimings = (client: InfluxClient, bucket: string, q: FindQuestion, page: Page): Promise<TimingRow[]> =>
   readPage(page, (count) => collectRows(client, findTimingsFlux(bucket, q, count, page.after?.ns), toTiming, q.signal))
 
 const TIMING_COLUMNS = ['process', 'meta', 'uid', 'state', 'm', 'at', 'stamp', 'ended']
@@ -78,7 +78,7 @@ function findTimingsFlux(bucket: string, q: FindQuestion, count: number, afterNs
   |> keep(columns: ${TIMING_COLUMNS})`
 }
 
-function toTiming(get: GetColumn): Timing {
+function toTiming(get: GetColumn): TimingRow {
   const [process, meta, uid, state] = [get('process'), get('meta'), get('uid'), get('state') as TimingState]
   const ns = BigInt(get('at'))
   const place = { ns, tie: [parseFluxTime(get('stamp')), get('m'), process, meta, uid].join('\0') }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { Maintenance, MaintenanceSpec } from '../../../src/notify/maintenance.ts'
-import type { Channel, ChannelSettings } from '../../../src/notify/notification.ts'
+import type { MaintenanceSpec, StoredMaintenance } from '../../../src/notify/maintenance.ts'
+import type { ChannelSettings, StoredChannel } from '../../../src/notify/notification.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import {
   ACCOUNT,
@@ -21,7 +21,10 @@ const MINUTE = 60e6
 const EVER = Number.MAX_SAFE_INTEGER
 
 const at = (us: number) => new Date(us / 1000).toISOString()
-const maintenanceOf = (spec: Partial<MaintenanceSpec> = {}, over: Partial<Maintenance> = {}): Maintenance => ({
+const maintenanceOf = (
+  spec: Partial<MaintenanceSpec> = {},
+  over: Partial<StoredMaintenance> = {},
+): StoredMaintenance => ({
   id: 'mnt_1',
   account: ACCOUNT,
   spec: { process: 'nightly*', from: at(NOW - MINUTE), to: at(NOW + 30 * MINUTE), repeat: null, ...spec },
@@ -40,7 +43,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
   })
   afterAll(() => store.close())
 
-  const channel = async (settings: Partial<ChannelSettings> = {}): Promise<Channel> => {
+  const channel = async (settings: Partial<ChannelSettings> = {}): Promise<StoredChannel> => {
     const made = channelOf('cha_1', { settings: { ...channelOf('').settings, ...settings } })
     await store.addChannel(made, 9)
     return made
@@ -52,7 +55,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
   const end = (nowUs: number) => commit(store, nowUs, resolved('ale_1', nowUs, [typed('msg_ends', 'alert.resolved')]))
   const due = async (nowUs: number) => (await dueOf(store, nowUs, 9)).map(({ id }) => id)
   /** What may be sent at that time, after another look at what is held back. */
-  const sendable = async (to: Channel, nowUs: number) => {
+  const sendable = async (to: StoredChannel, nowUs: number) => {
     const rows = await dueOf(store, nowUs, 9)
     const free = rows.filter(({ isHeld }) => !isHeld)
     const held = rows.filter(({ isHeld }) => isHeld)
