@@ -107,6 +107,20 @@ test('a process that sends exceptions or values alone is tested on them', async 
   expect(gauge.json).toMatchObject({ marks: 0, points: 3, events: 3, total: 1 })
 })
 
+test.each([
+  [
+    'value',
+    { kind: 'metrics', items: [['rows', 0]] },
+    { metric: { name: 'rows', window: '1h', of: 'last', below: 1 } },
+  ],
+  ['exception', { kind: 'exception', exception: 'ValueError: no rows' }, { failed: { exceptions: true } }],
+  ['failed end', { kind: 'end', failed: true }, { failed: {} }],
+])('the oldest %s of a history fires as any other', async (kind, event, conditions) => {
+  add(`only ${kind}`, 4, event)
+  const { json } = await preview({ process: `only ${kind}`, ...conditions })
+  expect(json).toMatchObject({ from: at(4), events: 1, total: 1, alerts: [{ since: at(4) }] })
+})
+
 test('of a busy process the newest 50,000 marks are judged, and the answer says since when', async () => {
   const { json } = await preview({ process: 'busy', late: { every: '10m' } })
   expect(json).toMatchObject({ marks: MARKS_MAX, truncated: true, total: 1, alerts: [{ resolved_at: null }] })

@@ -9,7 +9,7 @@ import type { Change, JudgedWatch, Mark, Point, RaisedException } from './judge-
 
 interface PreviewInput {
   readonly spec: StoredWatch['spec']
-  /** Counts from `fromUs`. */
+  /** Counts from just before `fromUs`, the oldest event. */
   readonly watch: JudgedWatch
   readonly fromUs: number
   readonly toUs: number

@@ -66,7 +66,8 @@ export function createPreviewWatch({ history, nowUs, maxRunUs }: PreviewOptions)
         account,
         spec,
         createdUs: 0,
-        sinceUs: fromUs,
+        // a watch judges only what happened after it was made
+        sinceUs: fromUs - 1,
         badge: null,
         changed: {},
       }
