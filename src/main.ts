@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import packageJson from '../package.json' with { type: 'json' }
 
-// All file I/O, and the embedded engine's statements, run on one pool of as many threads as UV_THREADPOOL_SIZE says when
+// All file I/O and the embedded engine's statements run on one pool of UV_THREADPOOL_SIZE threads, which is read when
 // the process starts; 8 are four connections of the engine, two spools, the compression of answers, and one to spare.
 // `bun run start`, the image and stint.service set it.
 
@@ -17,7 +17,7 @@ function refuseOldBun(): void {
   process.exit(2)
 }
 
-/** npm and npx pass SIGTERM to the shell that they started, which ends without passing it on: then it is sent here, too. */
+/** npm and npx pass SIGTERM to a shell that ends without passing it on; this process then sends it to itself. */
 function stopWithNpm(): void {
   if (process.env.npm_config_npm_version === undefined) return
   const [above, shell] = lookUp()

@@ -6,7 +6,7 @@ import { type Service, startService } from './service.ts'
 import type { Config } from './settings.ts'
 import { COMMAND_LINE } from './version.ts'
 
-/** After STOP_DELAY stopping takes at most this long, whatever stores and clients do; what was acknowledged is on disk long before. */
+/** The longest that stopping takes after STOP_DELAY, whatever stores and clients do; acknowledged events are safe. */
 const STOP_WITHIN_MS = 9_500
 
 /** One Ctrl-C arrives twice: from the terminal and from `bun run`, which passes it on. */

@@ -1,5 +1,5 @@
-// A secret of the settings. One that a file names (NAME_FILE) may change while Stint runs: the file is read again when the
-// secret is used, at most once a second, so that a rotation needs no restart.
+// A secret of the settings. The file of a NAME_FILE is read again when the secret is used, at most once a second, so
+// that a rotation needs no restart.
 import { systemClock } from './clock.ts'
 import { isFile, readText } from './setting-files.ts'
 

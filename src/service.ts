@@ -2,7 +2,8 @@
 // stops them. A new room: lines in `openRooms`, and in `start` and `stop` if it works.
 //   start: lock of the files → files → stores (one that is away delays the start by at most 1.5 s) → no other DATA_DIR
 //          with this NODE_ID → shippers → socket → watches, which count the time without a socket as down
-//   stop:  STOP_DELAY, in which balancers find it unready → socket (requests in flight finish) → watches → shippers (the write in hand finishes) → stores → files → lock
+//   stop:  STOP_DELAY, in which balancers find it unready → socket (requests in flight finish) → watches
+//          → shippers (the write in hand finishes) → stores → files → lock
 import type { Clock } from './clock.ts'
 import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log.ts'

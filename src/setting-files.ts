@@ -1,5 +1,5 @@
-// Files that settings name: the text of a secret, and TLS_CERT with TLS_KEY, which are checked with the settings and read
-// when the socket is opened.
+// Files that settings name: the text of a secret, and TLS_CERT with TLS_KEY, which are checked with the settings and
+// read again for the socket.
 import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 

@@ -178,7 +178,8 @@ export const SETTINGS = {
       first(
         'SMTP_URL',
         secret(matching(isSmtpUrl, `smtp://user:password@host:port (STARTTLS) or smtps://…; ${ESCAPE}`)),
-        'e-mail for alerts and password resets, with `MAIL_FROM`: `smtp://user:password@host:587` (STARTTLS), `smtps://…` or, in a network that you trust, `smtp://host:25?insecure=true`',
+        'e-mail for alerts and password resets, with `MAIL_FROM`: `smtp://user:password@host:587` (STARTTLS), ' +
+          '`smtps://…` or, in a network that you trust, `smtp://host:25?insecure=true`',
       ),
     ),
     from: needed(

@@ -1,6 +1,6 @@
 // `bun src/deploy/grant-tokens.ts STINT_TOKEN_FILE GRAFANA_TOKEN_FILE`, with an operator's INFLUX_TOKEN: makes the
-// bucket and two tokens: Stint's for this bucket alone, Grafana's to read it. Valid tokens stay. With `in-compose` behind
-// it the bucket is Stint's alone, so its retention follows RETENTION_DAYS, and other users read the files.
+// bucket and two tokens: Stint's for this bucket alone, Grafana's to read it. Valid tokens stay. With a third argument
+// `in-compose` the bucket's retention follows RETENTION_DAYS, and other users may read the files.
 import { existsSync, readFileSync } from 'node:fs'
 import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'

@@ -1,4 +1,4 @@
-// `bun src/deploy/make-secrets.ts DIR [cluster]`: generates the secrets of docker-compose.yml's services once, a directory
+// `bun src/deploy/make-secrets.ts DIR [cluster]`: generates the secrets of docker-compose.yml's services, a directory
 // (there: a volume) for each. Existing secrets stay: the stores keep the passwords of their first start.
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,8 +1,8 @@
-// When requests arrived whose event is not in the spool yet. An event is stamped before its body, so one whose body comes
-// slowly has a stamp from before others that are in the log already. Invariants:
+// When requests arrived whose event is not in the spool yet. An event is stamped before its body, so a slow body gives
+// an event an earlier stamp than others have that are in the log already. Invariants:
 // * `leastUs` is no later than the stamp of any event that is still to be appended with its stamp as its arrival.
-// * What takes longer than two seconds is waited for no longer, and arrives at its append: an upload that trickles delays
-//   nobody by more. So in a log no arrival is more than two seconds earlier than one before it.
+// * A request that takes longer than two seconds arrives at its append, so that a trickling upload delays nobody. So in
+//   a log no arrival is more than two seconds earlier than one before it.
 import type { Stamp } from './stamp.ts'
 
 export const RECEIVED_WITHIN_US = 2e6

@@ -84,18 +84,15 @@ interface KindFacts {
 }
 
 const RUN = ['process', 'meta', 'uid'] as const
+const END_FIELDS = [...RUN, 'failed', ...END_TEXTS, 'at']
 
-const textKind = (own: TextKind, family: Family, tag: string): KindFacts => ({
-  ...{ destination: 'exceptions', family, tag, own },
-  fields: [...RUN, own, 'at'],
-})
+const textKind = (own: TextKind, family: Family, tag: string): KindFacts => {
+  return { destination: 'exceptions', family, tag, own, fields: [...RUN, own, 'at'] }
+}
 
 export const KINDS: Readonly<Record<EventKind, KindFacts>> = {
   start: { destination: 'points', family: 'marks', tag: 's', fields: [...RUN, 'at'] },
-  end: {
-    ...{ destination: 'points', family: 'marks', tag: 'e', failedTag: 'f' },
-    fields: [...RUN, 'failed', ...END_TEXTS, 'at'],
-  },
+  end: { destination: 'points', family: 'marks', tag: 'e', failedTag: 'f', fields: END_FIELDS },
   metrics: { destination: 'points', family: 'metrics', tag: 'm', own: 'items', fields: [...RUN, 'items', 'at'] },
   exception: textKind('exception', 'exceptions', 'x'),
   output: textKind('output', 'outputs', 'o'),

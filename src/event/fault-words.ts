@@ -8,11 +8,11 @@ const ERROR_WORDS =
   '|violat(?:es|ion)|duplicate entry|fehler\\w*|fehlgeschlagen|gescheitert|verweigert|erreurs?|errores|fallo|fallido' +
   '|denegad[oa]|errore|negat[oa]|erros?|falha|negad[oa]|fout|mislukt|geweigerd'
 const LACK_WORDS =
-  "no|not|none|nothing|never|without|nor|(?:do|does|did|is|are|was|were|has|have|had|wo|would)n't|full|empty|lost|closed" +
-  '|locked|broken|bad|wrong|down|stale|dead|interrupted|insufficient|unexpected|unhealthy|unsupported|unavailable' +
-  '|too (?:many|few|long|large|big|small|old)|out of|mismatch(?:ed)?|conflicts?|disconnected|reset by|gone' +
-  "|nicht|kein\\w{0,2}|fehlt|fehlen|voll|pas|aucune?|impossible|n'existe|introuvable|hay|ningun\\w?|sin|falta|puede" +
-  '|lleno|non|nessun\\w?|impossibile|nenhum\\w?|niet|geen|nie|brak|inte|ikke|ingen'
+  "no|not|none|nothing|never|without|nor|(?:do|does|did|is|are|was|were|has|have|had|wo|would)n't|full|empty|lost" +
+  '|closed|locked|broken|bad|wrong|down|stale|dead|interrupted|insufficient|unexpected|unhealthy|unsupported' +
+  '|unavailable|too (?:many|few|long|large|big|small|old)|out of|mismatch(?:ed)?|conflicts?|disconnected|reset by' +
+  "|gone|nicht|kein\\w{0,2}|fehlt|fehlen|voll|pas|aucune?|impossible|n'existe|introuvable|hay|ningun\\w?|sin|falta" +
+  '|puede|lleno|non|nessun\\w?|impossibile|nenhum\\w?|niet|geen|nie|brak|inte|ikke|ingen'
 
 /** It failed, which is no reason. */
 export const FAILED =

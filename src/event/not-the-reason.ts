@@ -28,7 +28,8 @@ const OWN_CODE = /\(code \d{1,4}\) at \S{1,60}\(\d{1,6}\)|\b(?:returned|exited)(
  * behind a comma the code is added to a reason, but for Ghostscript's `Unrecoverable error, exit code 1`.
  */
 const ENDED_WITH = new RegExp(
-  '(?<!\\( ?|(?<!error)[,;] ?)\\b(?:exit(?:ed)?|returned(?! \\d{1,3}\\W{0,3}$)|fail(?:ed)?(?=: | code ))(?: with)?(?: exit)?(?: (?:code|status))?:?' +
+  '(?<!\\( ?|(?<!error)[,;] ?)\\b(?:exit(?:ed)?|returned(?! \\d{1,3}\\W{0,3}$)|fail(?:ed)?(?=: | code ))' +
+    '(?: with)?(?: exit)?(?: (?:code|status))?:?' +
     ' {1,8}\\(?(?![45]\\d\\d)\\d{1,3}\\)?(?:\\W{0,3}$| \\(| (?:in|at|on|for|from|while) )',
   'i',
 )

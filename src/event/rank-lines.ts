@@ -73,7 +73,8 @@ const PLACE = oneOf(
 const URL_OR_PATH = '(?:\\w{2,10}:\\/\\/|~?\\/|[A-Za-z]:\\\\|\\.{1,2}\\/)\\S{1,500}'
 const SOME = '[^\\n]{0,300}'
 const ASIDE = oneOf(
-  '(?:stack ?trace(?:back)?|traceback|back ?trace|call ?stack|called from|while executing|invoked from within)\\b.{0,40}$',
+  '(?:stack ?trace(?:back)?|traceback|back ?trace|call ?stack|called from|while executing' +
+    '|invoked from within)\\b.{0,40}$',
   '^\\s*(?:calls: .{0,200}|unhandled exception:|full report at:)$|^[=*#_-]{2,}.{0,80}[=*#_-]{2,}$',
   `^(?:\\[[^\\]]{1,20}\\] )?${URL_OR_PATH}$`,
   `^${SOME}(?:--help|\\bman \\d? ?[a-z]|--version)\\b`,
@@ -82,29 +83,34 @@ const ASIDE = oneOf(
   '^(?:hint|help|notes?|tip|suggestions?|advice|context|options|commands|arguments|hinweis|tipp|astuce|conseil' +
     '|sugerencia|consejo|suggerimento|dica|ヒント|提示|힌트)(?: \\d+)? ?[:：]',
   '^(?:please )?(?:see|siehe|voir|cf\\.|vea|véase|consulte|vedi|veja|zie|zobacz|смотри|см\\.|refer to)\\b(?! failed)',
-  `^(?:for|to|if|pour|para|um|für) ${SOME}\\b(?:see|run|use|re-?run|visit|read|try|type|add|pass|please|refer|consult)\\b`,
+  `^(?:for|to|if|pour|para|um|für) ${SOME}\\b(?:see|run|use|re-?run|visit|read|try|type|add|pass|please|refer` +
+    '|consult)\\b',
   '^did you mean|\\bcan be used to\\b|^learn more\\b|^more info',
 )
 /** The same, unless they name a fault. */
 const ADVICE = oneOf(
-  '^(?:please )?(?:try|run|re-?run|use|add|pass|retry|get|fix|enable|make sure|consider|install|type|ask|contact|upgrade' +
-    '|update|read|visit|check|consult) (?:it|again|with|without|the|to|more|you|your|using|upstream|\\S{1,40} (?:with|to' +
-    '|using)|\\S{1,40} --\\S+)\\b',
+  '^(?:please )?(?:try|run|re-?run|use|add|pass|retry|get|fix|enable|make sure|consider|install|type|ask|contact' +
+    '|upgrade|update|read|visit|check|consult) (?:it|again|with|without|the|to|more|you|your|using|upstream' +
+    '|\\S{1,40} (?:with|to|using)|\\S{1,40} --\\S+)\\b',
   '^(?:run|try|use|type) [\'`"„“«-]|^(?:please )?contact ',
-  '^details? ?[:：]|^(?:an?|the|your)? ?(?:complete|full|detailed|more|further|additional|debug|build)? ?(?:logs?|reports?' +
-    `|outputs?|details?|information|traces?|dumps?)\\b${SOME}\\b(?:in|at|to|saved|written|found|available|under)\\b`,
+  '^details? ?[:：]|^(?:an?|the|your)? ?(?:complete|full|detailed|more|further|additional|debug|build)? ?(?:logs?' +
+    `|reports?|outputs?|details?|information|traces?|dumps?)\\b${SOME}\\b` +
+    '(?:in|at|to|saved|written|found|available|under)\\b',
 )
 /** In any language: a place behind a word, or one file of a log behind a few. */
 const POINTER = oneOf(
   `^\\S{1,20} ${URL_OR_PATH}$`,
-  '^(?:\\S{1,30} |(?:[^\\s:]{1,30} ){0,4})\\S{0,3}(?:~?\\/|[A-Z]:\\\\)\\S{1,300}\\.(?:log|txt|html?|out|err|edn)(?![\\w:])',
+  '^(?:\\S{1,30} |(?:[^\\s:]{1,30} ){0,4})\\S{0,3}(?:~?\\/|[A-Z]:\\\\)\\S{1,300}' +
+    '\\.(?:log|txt|html?|out|err|edn)(?![\\w:])',
 )
 
 const COUNTED = '(?:errors?|fail(?:ed|ures?|ing)|warnings?|problems?|passed|skipped|succeeded|issues?|examples?|tests?)'
 const FEW_WORDS = '(?: [^\\s\\d,:;]{1,40}){1,3}'
 const COUNT = oneOf(
-  `^(?![45]\\d\\d [A-Z])\\d[\\d.,]{0,20}${FEW_WORDS}(?:[,;:] \\d[\\d.,]{0,20}${FEW_WORDS}){0,9}(?: in [\\d.]+ ?\\w{1,9})?[.:]?$`,
-  `^(?:[\\w ]{1,20}: +)?[^:]{0,40}?\\b\\d{1,9} (?:[a-z]{1,20} )?${COUNTED}\\b(?:\\(s\\))?(?:[^:]{0,80}|: .{0,10}| in \\S{1,200})$`,
+  `^(?![45]\\d\\d [A-Z])\\d[\\d.,]{0,20}${FEW_WORDS}(?:[,;:] \\d[\\d.,]{0,20}${FEW_WORDS}){0,9}` +
+    '(?: in [\\d.]+ ?\\w{1,9})?[.:]?$',
+  `^(?:[\\w ]{1,20}: +)?[^:]{0,40}?\\b\\d{1,9} (?:[a-z]{1,20} )?${COUNTED}\\b(?:\\(s\\))?` +
+    '(?:[^:]{0,80}|: .{0,10}| in \\S{1,200})$',
   '^(?:\\S{1,60} ?: )?(?:[^=:"/]{1,40}[=:] ?\\d[\\d.,]{0,20}[a-z%]{0,2}[ ,;)]{0,8}){2,20}\\S{0,3}$',
   `^.{0,20}\\(?${COUNTED}[=:] ?\\d+\\)?$|^(?:rows|lines|files|records|total|count)[=:] ?\\d+$`,
   '^(?:elapsed|real|user|sys|(?:total |elapsed )?time|duration|took)\\b[\\w ]{0,20}[:\\s] ?[\\d:.]{1,12} ?\\w{0,9}',
@@ -124,7 +130,7 @@ const OUTCOME = oneOf(
     '(?:exit|return|error|status)(?:ed)? ?(?:status|code)?[: ]+\\d{1,3}\\W{0,3}$',
   '^there (?:was|were) (?:an? |some )?errors?\\W{0,3}$',
 )
-/** A tool says what with, and why: `cp: /srv/a: Keine Berechtigung`. A compiler says where: `rows.go:9: want 3 rows`. */
+/** A tool names subject and reason: `cp: /srv/a: Keine Berechtigung`; a compiler a place: `rows.go:9: want 3 rows`. */
 const FORM = /^[\w.()/-]{1,40} ?: ?\S.{0,400}?[\S ]: {1,5}\S|^\S{1,200}\.\w{1,5}:\d{1,7}(?::\d{1,7})?: \S/
 
 // What the rules of v5 add: each is about form, and names the cases that it carries.

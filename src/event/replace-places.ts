@@ -131,8 +131,11 @@ const USER = new RegExp(
 )
 
 /** Who holds a lock: a process, a user, a host, and since when. */
-const HOLDER =
-  /\b(locked|held|owned|acquired|taken|used)((?: exclusively)? by )(?!(?:the|an?|another|other)\b)(?:[^\n.;]|\.(?=\w)){1,200}/g
+const HOLDER = new RegExp(
+  '\\b(locked|held|owned|acquired|taken|used)((?: exclusively)? by )(?!(?:the|an?|another|other)\\b)' +
+    '(?:[^\\n.;]|\\.(?=\\w)){1,200}',
+  'g',
+)
 
 /** Looking for a part that every match of a pattern has costs a tenth of trying the pattern. */
 const has = (text: string, ...parts: readonly string[]): boolean => parts.some((part) => text.includes(part))

@@ -1,8 +1,8 @@
 // Stamps events at arrival (lane 0). Invariants, over clock steps in either direction and over restarts:
 //   1. each stamp is new: it is later than every earlier one and than the floor, the newest one of earlier runs;
 //   2. the difference of two stamps is the time that passed: the clock runs at the monotonic rate, and is moved forward
-//      by as much as the wall clock is ahead of it. While it leads the wall clock, which was set back, it runs at 99 % of
-//      that rate, until the wall clock has caught up: an hour is gone after four days.
+//      by as much as the wall clock is ahead of it. While it leads the wall clock, which was set back, it runs at 99 %
+//      of that rate, until the wall clock has caught up: an hour is gone after four days.
 // The wall clock shows whole milliseconds, so a reading may be late by one, and by any pause before the monotonic
 // clock is read; no reading is early. The greatest difference of both clocks is therefore the nearest to the true one:
 // that of a reading just after a millisecond began.

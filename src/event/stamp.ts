@@ -2,7 +2,7 @@
 // the event's time. A JS number cannot hold nanoseconds: µs are the number, the last three digits are kept beside it.
 //
 //   last digit   lane                             time          unique by
-//   even         0: stamped at arrival            floor to µs   4·NODE_ID in three digits, + 2 for a ping's later events
+//   even         0: stamped at arrival            floor to µs   4·NODE_ID in three digits, + 2 in a ping's later ones
 //   1, 5, 9      1: own time with µs              floor to µs   hash in two digits (and in the choice of the last)
 //   3            1: own time of a whole ms        floor to ms   hash in five digits
 //   7            1: own time of a whole second    floor to s    hash in eight digits

@@ -119,7 +119,8 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     changeGroup: rooms.changeGroup,
     changes: rooms.live,
     tags: {
-      ...{ start: createSessionToken(), watchChanges: rooms.watches.changes },
+      start: createSessionToken(),
+      watchChanges: rooms.watches.changes,
       versionOf: (account, { pathname, searchParams }) =>
         pathname === SHOW_OVERVIEW.path
           ? rooms.overview.versionOf(account, searchParams)
@@ -210,7 +211,8 @@ function oidcOf(settings: OidcConfig, clock: Clock, log: Logger): OidcDeps {
 function intakeOf(rooms: Rooms): AppDeps['intake'] {
   const { config, clock, metrics, accounts, spools, ownStamps, stampClock, arrivals } = rooms
   return {
-    ...{ arrivals, spools },
+    arrivals,
+    spools,
     ownStamps,
     maxAgeUs: config.maxAgeUs,
     wallUs: clock.wallUs,

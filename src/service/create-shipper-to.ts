@@ -64,8 +64,8 @@ const noting = (sink: Sink, note: ClosedDays['note']): Sink => ({
 })
 
 /**
- * Takes nothing while a part of DATA_DIR is lost: the events stay in the spool, which survives. Looks before each request,
- * and after it: what the store took in between may be gone as well.
+ * Takes nothing while a part of DATA_DIR is lost: the events stay in the spool, which survives. Looks before and after
+ * each request: what the store took in between may be gone as well.
  */
 function whileKept(sink: Sink, kept: Pick<KeptFiles, 'lost'>): Sink {
   const guarded = async (work: () => Promise<WriteResult>): Promise<WriteResult> => {

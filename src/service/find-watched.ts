@@ -41,7 +41,9 @@ export function createFindWatched({ watches, alerts, channels }: Pick<Watches, '
         const namesOf = (condition: Condition) =>
           own.filter(({ conditions }) => conditions?.includes(condition) ?? true).map(({ name }) => name)
         return {
-          ...{ shown, meta, covers: createMatch(process) },
+          shown,
+          meta,
+          covers: createMatch(process),
           ...(late !== null && state !== 'paused' && { late: toExpected(ruleOf(late)) }),
           hears: {
             late: late === null ? [] : namesOf('late'),
@@ -60,7 +62,8 @@ function toExpected(rule: LateRule): NonNullable<CoveringWatch['late']> {
   const graceMs = rule.graceUs / 1000
   if ('everyUs' in rule) return { isSchedule: false, graceMs, next: (ms) => ms + rule.everyUs / 1000 }
   return {
-    ...{ isSchedule: true, graceMs },
+    isSchedule: true,
+    graceMs,
     next(ms) {
       // a start within the grace before its time is that start
       const us = rule.schedule.nextUs(ms * 1000 + rule.graceUs)

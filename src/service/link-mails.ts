@@ -1,5 +1,5 @@
-// Links that people get by e-mail. One that a stranger can cause holds no address and no link of the stranger's making. An
-// e-mail that is sent again gets a link of its own, so that it works when it arrives.
+// E-mails with links. One that a stranger can cause contains no address and no link of the stranger's making. An e-mail
+// that is sent again gets a new link, so that the link works when it arrives.
 import type { Clock } from '../clock.ts'
 import type { LinkMails, MakeLink } from '../http/accounts/session-answers.ts'
 import type { Logger } from '../log.ts'
@@ -45,7 +45,8 @@ export function createLinkMails(repeat: RepeatMails, config: Config, clock: Cloc
       const who = by === undefined ? 'Somebody invites you' : `${by} invites you`
       const end = by === undefined ? 'If you expected no invitation' : `If you do not know ${by}`
       const write = (url: string) =>
-        `${who} to ${where} on Stint.\n\nTo accept within 7 days, open this link:\n${url}\n\n${end}, ignore this e-mail.`
+        `${who} to ${where} on Stint.\n\nTo accept within 7 days, open this link:\n${url}\n\n` +
+        `${end}, ignore this e-mail.`
       const late = Promise.withResolvers<MailAnswer>()
       const timer = setTimeout(() => late.resolve(NO_ANSWER), ANSWERS_WITHIN_MS)
       const answer = send('invitation', to, 'Invitation', link, write, id).finally(() => clearTimeout(timer))
@@ -60,21 +61,22 @@ export function createLinkMails(repeat: RepeatMails, config: Config, clock: Cloc
     },
     async signUp(to, link) {
       const write = (url: string) =>
-        `Someone, probably you, asked for an account on Stint at ${here}.\n\nTo set a password and create it within 24 ` +
-        `hours, open this link:\n${url}\n\nOtherwise ignore this e-mail: no account is made.`
+        `Someone, probably you, asked for an account on Stint at ${here}.\n\nTo set a password and create it within ` +
+        `24 hours, open this link:\n${url}\n\nOtherwise ignore this e-mail: no account is made.`
       await send('sign-up', to, 'Create your account', link, write)
     },
     async known(to, link) {
       const write = (url: string) =>
-        `Someone, probably you, asked for an account on Stint at ${here}. There is one with this address: sign in.\n\n` +
-        `To set a new password within 30 minutes, open this link:\n${url}\n\nOtherwise ignore this e-mail: nothing changes.`
+        `Someone, probably you, asked for an account on Stint at ${here}. There is one with this address: sign ` +
+        `in.\n\nTo set a new password within 30 minutes, open this link:\n${url}\n\n` +
+        `Otherwise ignore this e-mail: nothing changes.`
       await send('known', to, 'You have an account', link, write)
     },
     async confirmation(to, link) {
       const write = (url: string) =>
-        `Someone, probably you, uses this address on Stint at ${here}.\n\nTo confirm that it is yours within 24 hours, ` +
-        `open this link where you are signed in:\n${url}\n\nElsewhere it ends the password, too, because somebody ` +
-        `else may have set it.\n\nOtherwise ignore this e-mail.`
+        `Someone, probably you, uses this address on Stint at ${here}.\n\nTo confirm that it is yours within 24 ` +
+        `hours, open this link where you are signed in:\n${url}\n\nElsewhere it ends the password, too, because ` +
+        `somebody else may have set it.\n\nOtherwise ignore this e-mail.`
       await send('confirm', to, 'Confirm your address', link, write)
     },
   }

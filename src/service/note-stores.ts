@@ -1,5 +1,5 @@
-// DATA_DIR/stores: the stores that the last start was configured with, without credentials. A start with others says what
-// that means: the history stays where it is.
+// DATA_DIR/stores: the stores of the last start, without credentials. A start with other stores logs that the history
+// stays where it is.
 import { join } from 'node:path'
 import { DESTINATIONS, type Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'

@@ -41,7 +41,10 @@ export function openLive(parts: LiveParts): { readonly live: Live; readonly over
   const common = { inTurn, log, maxRunUs: config.maxRunUs, nowUs }
   const memory = process.constrainedMemory() || Number.POSITIVE_INFINITY
   const live = createLive({
-    ...{ ...common, spools, sources: { points, exceptions }, others: watches.others ?? NO_OTHERS },
+    ...common,
+    spools,
+    sources: { points, exceptions },
+    others: watches.others ?? NO_OTHERS,
     receivingUs: parts.arrivals.leastUs,
     onForget: (account) => overview.drop(account),
     observe: (seconds) => parts.metrics.liveSeconds.observe(seconds),
@@ -49,7 +52,9 @@ export function openLive(parts: LiveParts): { readonly live: Live; readonly over
     maxBytes: Math.min(MOST_BYTES, memory / SHARE),
   })
   const overview = createOverview({
-    ...{ ...common, live, medians: createMedians({ ...common, points }) },
+    ...common,
+    live,
+    medians: createMedians({ ...common, points }),
     watched: createFindWatched(watches),
     decisions: accounts.groupStates.list,
     note: accounts.notes.find,

@@ -73,11 +73,8 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   if (isNewNode && files.accounts.count() > 0) refuseSecondNodeZero(config)
   const stampClock = createStampClock(clock, config.nodeId, floorUs)
   const arrivals = createArrivals(stampClock)
-  const stores = await (parts.openStores ?? openStores)({
-    ...config,
-    embeddedPath: join(config.dataDir, 'clickhouse'),
-    log,
-  })
+  const embeddedPath = join(config.dataDir, 'clickhouse')
+  const stores = await (parts.openStores ?? openStores)({ ...config, embeddedPath, log })
   const taken = createTakenStamps()
   const takenStamps = openTakenStampsFile(join(config.dataDir, 'taken-stamps'), taken, log)
   const ownStamps = createOwnStamps(files.movedStamps, taken)
@@ -92,23 +89,28 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const others = watches.others ?? NO_OTHERS
   const closedDays = createClosedDays({ ...config, others, nowUs, monotonicUs: clock.monotonicUs })
   const shipping = { ...opened, keptFiles, closedDays }
-  const { groupStates } = files.accounts
+  const { groupStates, notes, removals, removed } = files.accounts
+  const { points, exceptions } = stores
+  const maxRunNs = BigInt(config.maxRunUs) * 1000n
   const questions = createQuestions({
-    ...{ desk, kept, groupStates, nowNs },
+    desk,
+    kept,
+    groupStates,
+    nowNs,
     ...keepDays(stores, closedDays, nowNs),
-    maxRunNs: BigInt(config.maxRunUs) * 1000n,
+    maxRunNs,
     maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
     series: files.accounts.series.use,
     known: (account) => overview.known(account),
   })
   const { live, overview } = openLive({ ...opened, watches, desk, nowUs })
+  const rooms = { ...shipping, sharedNodes, watches, questions, kept, live, overview }
   return {
-    ...shipping,
-    sharedNodes,
+    ...rooms,
     shippers: { points: createShipperTo('points', shipping), exceptions: createShipperTo('exceptions', shipping) },
     eraseAccounts: createEraseAccounts({
-      removals: files.accounts.removals,
-      removed: files.accounts.removed,
+      removals,
+      removed,
       forget(account) {
         live.forget(account)
         closedDays.forget(account)
@@ -120,17 +122,17 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       nowUs: stampClock.nowUs,
       log,
     }),
-    watches,
-    changeGroup: createChangeGroup({
-      ...{ exceptions: stores.exceptions, states: groupStates, nowUs },
-      changed: live.touch,
-    }),
-    ...{ questions, kept },
-    live,
-    overview,
+    changeGroup: createChangeGroup({ exceptions, states: groupStates, nowUs, changed: live.touch }),
     showAlert: createShowAlert({
-      ...{ points: stores.points, exceptions: stores.exceptions, maxRunNs: BigInt(config.maxRunUs) * 1000n },
-      ...{ desk, watches, overview, groupStates, notes: files.accounts.notes, nowUs },
+      points,
+      exceptions,
+      maxRunNs,
+      desk,
+      watches,
+      overview,
+      groupStates,
+      notes,
+      nowUs,
       storedUs: live.storedUs,
     }),
   }

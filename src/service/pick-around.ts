@@ -1,5 +1,5 @@
-// Which runs the page of an alert shows of those around it: an account may have had thousands in these minutes, so they are
-// looked at in turns of the event loop.
+// Picks the runs that the page of an alert shows around it, in turns: an account may have had thousands in these
+// minutes.
 import { answerTiming } from '../query/answers.ts'
 import { compare } from '../store/order.ts'
 import type { PlainTiming } from '../store/source.ts'

@@ -80,7 +80,8 @@ export function warnAboutSettings({ config, log }: Pick<Rooms, 'config' | 'log'>
   if (config.signup !== 'open') return
   if (!isMailed)
     log.warn(
-      'SIGNUP=open without e-mail: strangers can sign up with the addresses of others; set SMTP_URL, MAIL_FROM and PUBLIC_URL',
+      'SIGNUP=open without e-mail: strangers can sign up with the addresses of others; ' +
+        'set SMTP_URL, MAIL_FROM and PUBLIC_URL',
     )
   if (config.quotaBytes === 0)
     log.warn('SIGNUP=open without QUOTA_BYTES: a stranger may send as much as the disk takes; set QUOTA_BYTES')

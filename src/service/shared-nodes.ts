@@ -25,8 +25,8 @@ export function openSharedNodes(config: Config, isNew: boolean, log: Logger): No
 export function refuseSecondNodeZero({ nodeId, databaseUrl, influx, clickhouse, dataDir }: Config): void {
   if (nodeId !== 0 || databaseUrl !== undefined || (influx ?? clickhouse) === undefined) return
   throw new Error(
-    `DATA_DIR ${dataDir} is new and its accounts come from another Stint: set NODE_ID to a number that no other Stint ` +
-      `on these stores has. If none uses 0 any more, write 0 into ${join(dataDir, 'node-id')}`,
+    `DATA_DIR ${dataDir} is new and its accounts come from another Stint: set NODE_ID to a number that no other ` +
+      `Stint on these stores has. If none uses 0 any more, write 0 into ${join(dataDir, 'node-id')}`,
   )
 }
 

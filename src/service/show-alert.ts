@@ -122,7 +122,7 @@ export function createShowAlert(deps: ShowAlertDeps) {
       return { run: rememberedRun(subject, isFiring), isStored: true }
     }
 
-    /** Asked for once all is stored that arrived before the run: a store has the events of a node in the order of its log. */
+    /** `isStored`: everything is stored that arrived before the run, as a store has a node's events in log order. */
     async function findGood(beforeNs: bigint, isStored: boolean): Promise<PlainTiming | undefined> {
       if (isStored && isAllStored)
         return part('good_run', (parts, asker) => parts.good(name, beforeNs, groups.troubleOf(asker)), undefined)
@@ -247,7 +247,10 @@ function rememberedRun(
 
 function toTiming({ process, meta, uid, state, startUs, endUs }: FoundRun): PlainTiming {
   return {
-    ...{ process, meta, uid, state },
+    process,
+    meta,
+    uid,
+    state,
     ...(startUs !== undefined && { startedNs: toNs(startUs) }),
     ...(endUs !== undefined && { endedNs: toNs(endUs) }),
   }

@@ -55,7 +55,10 @@ export function watchQuotas({ accounts, quota, watches, config, clock, log }: Ro
   const { mails } = watches
   if (mails === undefined || quota.limitBytes === 0) return { stop() {} }
   const { step } = createTellQuotas({
-    ...{ accounts, quota, mails, log },
+    accounts,
+    quota,
+    mails,
+    log,
     publicUrl: () => publicUrlOf(config),
     nowUs: clock.wallUs,
   })

@@ -32,8 +32,8 @@ export function warningsOf(rooms: Rooms, isOperators: boolean): HealthWarning[] 
 }
 
 const DEAD_LETTERS_FULL =
-  'The dead letters of this node hold more than 90 % of DEAD_MAX_BYTES; when it is reached, delivery stops. Replay or ' +
-  'remove some, or raise DEAD_MAX_BYTES.'
+  'The dead letters of this node hold more than 90 % of DEAD_MAX_BYTES; when it is reached, delivery stops. Replay ' +
+  'or remove some, or raise DEAD_MAX_BYTES.'
 
 const unwritableText = (fault: string): string =>
   `watches.sqlite cannot be written: ${fault.charAt(0).toLowerCase()}${fault.slice(1)} ` +
@@ -66,15 +66,15 @@ function aheadText({ stampClock, clock }: Rooms): string | undefined {
   const goneAt = new Date((clock.wallUs() + leadUs / SLEWED) / 1000).toISOString()
   const way = lead === 'long' ? ` ${NEW_NODE_ID}` : ''
   return (
-    `The clock was ahead once, so the times of new events are ${Math.round(leadUs / 1e6)} s ahead of it. The lead shrinks ` +
-    `by 1 % of the time that passes and is gone at ${goneAt}. Due times of starts are moved by it.${way}`
+    `The clock was ahead once, so the times of new events are ${Math.round(leadUs / 1e6)} s ahead of it. The lead ` +
+    `shrinks by 1 % of the time that passes and is gone at ${goneAt}. Due times of starts are moved by it.${way}`
   )
 }
 
 /** Ends a lead at once. */
 export const NEW_NODE_ID =
-  'To end it at once, stop Stint, delete DATA_DIR/node-id and start it with a NODE_ID that no Stint ever used on these ' +
-  'stores.'
+  'To end it at once, stop Stint, delete DATA_DIR/node-id and start it with a NODE_ID that no Stint ever used on ' +
+  'these stores.'
 
 const MANY_DOWNTIMES = 5
 
@@ -83,8 +83,8 @@ function downtimesText(downtimes: readonly { readonly fromUs: number; readonly t
   if (downtimes.length < MANY_DOWNTIMES) return undefined
   const longestS = Math.ceil(Math.max(...downtimes.map(({ fromUs, toUs }) => toUs - fromUs)) / 1e6)
   return (
-    `${downtimes.length} downtimes in the last hour: this process was stopped, or stood still for more than 5 s. What is ` +
-    'due in one, or in the 30 s after it, is judged a limit later and then often over: limits and intervals of up to ' +
-    `${longestS} s can miss what they watch for.`
+    `${downtimes.length} downtimes in the last hour: this process was stopped, or stood still for more than 5 s. ` +
+    'What is due in one, or in the 30 s after it, is judged a limit later and then often over: limits and intervals ' +
+    `of up to ${longestS} s can miss what they watch for.`
   )
 }

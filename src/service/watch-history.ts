@@ -24,7 +24,11 @@ export function createWatchHistory(
   desk: Desk,
 ): WatchHistory {
   const select = ({ account, fromUs, toUs: untilUs, processes, meta, signal }: HistoryQuestion) => ({
-    ...{ account, signal, fromNs: toNs(fromUs), toNs: toNs(untilUs), process: processes },
+    account,
+    signal,
+    fromNs: toNs(fromUs),
+    toNs: toNs(untilUs),
+    process: processes,
     ...(meta !== undefined && { meta }),
   })
   const marks = (signal: AbortSignal) => createMarkSource({ findMarks: (q) => ask(points.findMarks({ ...q, signal })) })

@@ -161,8 +161,8 @@ export function createDelivery(options: DeliveryOptions) {
 
   return {
     /**
-     * Does the next thing. `done`: every event of the batch is stored, expired or buried, durably. `searching`: the store
-     * answered, but took nothing yet.
+     * One request or burial. `done`: every event of the batch is stored, expired or buried, durably. `searching`: the
+     * store answered, but took nothing yet.
      */
     async step(): Promise<'again' | 'searching' | 'done' | Hold> {
       const answer = await act()

@@ -117,8 +117,8 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
   }
 
   /**
-   * Runs at once, even during a step: a closed account's events in the spools free their share. `one`: only this one, as a
-   * thousand at once would each look at all. Never throws.
+   * Runs at once, even during a step: a closed account's events in the spools free their share. `one`: only this one,
+   * so that a thousand calls do not each look at all. Never throws.
    */
   function noteClosed(one?: string): void {
     try {
@@ -146,8 +146,8 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
   }
 
   /**
-   * Tries every closed account once; returns when done. One step at a time: while one runs, this is that one. `closed`: the
-   * account that was closed just now.
+   * Tries every closed account once; resolves when done. Calls during a step share it. `closed`: the account that was
+   * closed just now.
    */
   async function step(closed?: string): Promise<void> {
     if (isStopped) return

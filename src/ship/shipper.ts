@@ -2,8 +2,8 @@
 // - The order: the store's answer → dead letters durable → position durable. A kill loses nothing, at most repeats.
 // - One write at a time. The position moves only when every event of the current batch is decided.
 // - No fault of a store or disk ends the loop; only a refusal that a check confirms removes an event undelivered.
-// - If the store refuses good events too (a foreign field type in a shard), the destination is parked. It continues when
-//   the store takes a good event, or when the operator gives up what the store refuses up to the spool's present end.
+// - If the store refuses good events too (a foreign field type in a shard), the destination is parked until the store
+//   takes a good event, or the operator gives up what the store refuses up to the spool's present end.
 //
 //   prepare ──▶ load a batch ──▶ deliver it, a request a step ──▶ advance ──▶ linger ──▶ load …
 //      ▲                              │ retry: back off (≤ 5 s, or as the store asks)
@@ -199,8 +199,8 @@ export function createShipper(options: ShipperOptions) {
     step,
     status: (): ShipperStatus => status,
     /**
-     * The operator gives up what the store refuses of a broken measurement or table and that has been accepted until now:
-     * it goes to the dead letters with this reason. Returns its family; none if nothing is broken.
+     * For the operator: buries all events accepted so far that the store refuses of a broken measurement or table, with
+     * this reason. Returns their family; undefined if nothing is broken.
      */
     buryHeld,
     /** Finishes the request in hand, makes no other, and returns. */

@@ -51,8 +51,8 @@ const LEAST_SEGMENT_BYTES = 512 * 1024
 const LOOK_EVERY_MS = 500
 
 /**
- * Opens or creates the spool in `dir`. Throws NewerFormat when a newer Stint wrote it, an Error that names a segment that
- * cannot be read, and what the disk throws.
+ * Opens or creates the spool in `dir`. Throws NewerFormat if a newer Stint wrote it, an Error that names a segment that
+ * cannot be read, and the errors of the disk.
  */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const { dir, log, maxBytes, disk = systemDisk, clock = systemClock } = options
@@ -77,14 +77,24 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const shares = new Shares({ runBytes: share, maxBytes, isShared, isOver, judgeOwners, onRefused })
   const files = { disk, dir, chain, log }
   const spool = new Spool({
-    ...{ dir, log, maxBytes, isFollowed, chain, position, positionFile, shares },
+    dir,
+    log,
+    maxBytes,
+    isFollowed,
+    chain,
+    position,
+    positionFile,
+    shares,
     watch: await watchDisk(disk, dir, options.minFreeBytes, options.lookEveryMs ?? LOOK_EVERY_MS, log),
     noteFull: createNoteFull(log, dir, maxBytes),
     passed: new PassedSegments(disk, dir, log),
     openReader: (keeps) => new Reader({ ...files, ...(keeps && { keeps }) }),
     openWriter: (onCommit) =>
       new Writer({
-        ...{ ...files, clock, nextIndex, segmentBytes: options.segmentBytes ?? share },
+        ...files,
+        clock,
+        nextIndex,
+        segmentBytes: options.segmentBytes ?? share,
         onCommit(group, ms) {
           onCommit(group)
           options.onCommit?.(group.records, ms, group.byOwner)

@@ -1,7 +1,7 @@
 // Reads acknowledged records in order, in large chunks. Sequences increase by one per record, so missing ones between
 // good records or segments are detected and counted. A damaged record does not stop the reader: it finds the next good
-// one and continues. A file that cannot be read does: every read fails until the disk recovers, or until a restart after
-// somebody has moved the file away.
+// one and continues. A file that cannot be read does: every read fails until the disk recovers, or until a restart
+// without the file.
 import type { Logger } from '../log.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import {
@@ -87,8 +87,8 @@ export class Reader {
   }
 
   /**
-   * At most `maxRecords` and `maxBytes` (but at least one record, if there is one) from `from` on, before `endSeq`. Throws
-   * an Error that names the file when none of it can be read.
+   * Reads from `from` on, before `endSeq`, at most `maxRecords` and `maxBytes`, but always one record if there is one.
+   * Throws an Error that names the file when none of it can be read.
    */
   async read(from: Position, maxRecords: number, maxBytes: number, endSeq = Number.MAX_SAFE_INTEGER): Promise<Batch> {
     const cursor: Cursor = { segment: from.segment, offset: from.offset, seq: from.seq }

@@ -117,8 +117,8 @@ async function reading<T>(path: string, read: () => Promise<T>): Promise<T> {
 
 /**
  * Finds the end of the log in its last segment and cuts what lies behind it: a record that was being written when the
- * process or the power went. False when the segment holds nothing at all. What looks like damage is left for the reader,
- * which counts it.
+ * process or the power went. Returns false if the segment holds nothing at all. Damage is left to the reader, which
+ * counts it.
  */
 async function closeSegment(
   { disk, dir, log }: RecoverOptions,

@@ -34,8 +34,8 @@ export const SEGMENT_HEADER_BYTES = 64
 export interface Segment {
   readonly index: number
   /**
-   * The sequence of the first record that belongs here. It also cuts the segments before: whatever they hold at or above
-   * it was never acknowledged.
+   * The sequence of the first record that belongs here. It also cuts the segments before it: their records at or above
+   * it were never acknowledged.
    */
   readonly firstSeq: number
   /** Bytes that hold acknowledged records; for one that is no longer written to, the size of the file. */

@@ -189,7 +189,9 @@ export class Spool {
 
   #follower(reader: Reader, from: Position | undefined, passed: (position: Position) => Promise<void>): Follower {
     return createFollower(from, {
-      ...{ chain: this.#chain, reader, shipped: () => this.#position },
+      chain: this.#chain,
+      reader,
+      shipped: () => this.#position,
       passed: (position) => this.#inTurn(() => passed(position)),
       waitBeyond: (seq, signal) => this.#waitBeyond(seq, signal),
     })

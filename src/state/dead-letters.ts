@@ -1,7 +1,7 @@
 // Events that their store will never take, with the reason, until someone looks at them. One SQLite file for all
-// destinations, made with the first letter; small and rarely written. Burying is idempotent by (destination, record), because a kill between
-// burying and the spool's position repeats it. The size is capped by what the letters hold; totals are kept in memory
-// so that asking for them costs nothing.
+// destinations, made with the first letter; small and rarely written. Burying is idempotent by (destination, record),
+// because a kill between burying and the spool's position repeats it. The letters' own bytes are limited; totals are
+// kept in memory.
 import type { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'

@@ -1,5 +1,5 @@
-// The parts of DATA_DIR that must not vanish. A program that has a file open goes on writing when the file is deleted, and
-// the embedded engine creates its directory again: all that is written then is gone at the next start.
+// The parts of DATA_DIR that must not vanish. A program can write to an open file after it was deleted, and the
+// embedded engine creates its directory again: everything written then is gone at the next start.
 import { closeSync, existsSync, lstatSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -23,8 +23,8 @@ export function openKeptFiles(paths: readonly string[]) {
 }
 
 /**
- * An inode in use is not given to another file. A descriptor of its own keeps that of a directory in use; SQLite's keeps
- * that of a database, whose lock a second descriptor would give away when it is closed.
+ * An inode in use is not given to another file. A descriptor keeps a directory's in use. A database's is kept by
+ * SQLite: closing a second descriptor would release its lock.
  */
 const keep = (path: string) => ({
   path,
@@ -45,7 +45,7 @@ export function refuseLostAccounts(dir: string): void {
   const left = existsSync(join(dir, 'clickhouse/store')) ? 'clickhouse' : 'watches.sqlite'
   if (!existsSync(join(dir, left))) return
   throw new Error(
-    `${accounts} is missing, but ${join(dir, left)} is there: put a backup of accounts.sqlite in its place, or set DATABASE_URL if ` +
-      `the accounts are in PostgreSQL. To start over without them, move ${left} away.`,
+    `${accounts} is missing, but ${join(dir, left)} is there: put a backup of accounts.sqlite in its place, or ` +
+      `set DATABASE_URL if the accounts are in PostgreSQL. To start over without them, move ${left} away.`,
   )
 }

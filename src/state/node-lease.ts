@@ -1,9 +1,9 @@
-// Which DATA_DIR uses this NODE_ID, among the nodes of one PostgreSQL: a row per NODE_ID with the id of the DATA_DIR and
+// Which DATA_DIR uses a NODE_ID, among the nodes of one PostgreSQL: a row per NODE_ID with the id of the DATA_DIR and
 // its newest heartbeat. Two with one NODE_ID would give different events the same stamp, and a store would overwrite
 // one of them. Invariants:
 // * Nodes look and write one after the other, by PostgreSQL's clock, so of several that start at once one gets the row.
-// * A row is taken over once its heartbeat is FRESH_S old, or when its node has given it back. A running node that finds
-//   another's row is not ready until it has one again.
+// * A row is taken over once its heartbeat is FRESH_S old, or when its node has given it back. A running node that lost
+//   its row is not ready until it has one again.
 // * While PostgreSQL is away, every node continues, and one that had the row before may start.
 import type { Logger } from '../log.ts'
 import type { Secret } from '../secret.ts'

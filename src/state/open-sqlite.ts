@@ -132,7 +132,7 @@ function openOrCreate(options: SqliteOptions): Database {
   }
 }
 
-/** A new file would take the place of the link, and what it led to, on a disk that is away for now, would be forgotten. */
+/** A new file would replace the link, and the database on a disk that is away for now would be forgotten. */
 function refuseDeadLink({ path, withoutIt }: SqliteOptions): void {
   if (existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) === undefined) return
   throw new Error(

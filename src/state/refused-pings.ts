@@ -1,6 +1,6 @@
 // Pings of the last 30 days that were refused for a parameter, by process and parameter: a crontab that discards what
 // curl prints hides them. In the file of the dead letters, on this node. Invariants:
-// * A caller cannot make it large, nor make it write often: so many rows of an account, all new ones in one transaction.
+// * Rows per account are limited, and all new ones are written in one transaction.
 // * A note that the disk does not take is lost: the caller has the answer.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'

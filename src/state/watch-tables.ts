@@ -148,7 +148,7 @@ export const WATCH_TABLES = `
   );
 `
 
-/** Since 2.1. When events of an account were refused, by the node; `noted_us`: by its clock, when the row was written. */
+/** Since 2.1: when a node refused events of an account. `noted_us`: when the row was written, by the node's clock. */
 export const REFUSED_TIMES = `
   CREATE TABLE refused_time (
     account  TEXT NOT NULL,

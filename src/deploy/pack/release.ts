@@ -92,7 +92,8 @@ function faultOfScript(script: string): string | undefined {
 function build(parts: readonly string[], commit: string): boolean {
   const env = { ...process.env, SOURCE_DATE_EPOCH: git('show', '-s', '--format=%ct', commit) }
   const { status } = spawnSync(process.execPath, [join(import.meta.dir, 'pack.ts'), ...parts], {
-    ...{ env, stdio: ['ignore', 'ignore', 'inherit'] },
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
   })
   return status === 0
 }
@@ -119,7 +120,8 @@ function list(): void {
 
 function run(): number {
   const { values, positionals } = parseArgs({
-    ...{ allowPositionals: true, args: process.argv.slice(2) },
+    allowPositionals: true,
+    args: process.argv.slice(2),
     options: { help: { type: 'boolean', short: 'h' }, 'skip-tests': { type: 'boolean', default: false } },
   })
   if (values.help) {

@@ -9,9 +9,9 @@ const HIDDEN = 0xe030
 /** `3rd`, `17th`, `1er`, `2º` */
 const ORDINAL = /(?<![\w.])(\d{1,9})(?:st|nd|rd|th|er|[eè]re?|[eè]me|º|ª)(?![\wè])/g
 const DAY =
-  'Mon(?:day)?|Tue(?:s(?:day)?)?|Wed(?:nesday)?|Thu(?:rs(?:day)?)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?|Montag|Dienstag|' +
-  'Mittwoch|Donnerstag|Freitag|Samstag|Sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|' +
-  'miércoles|jueves|viernes|sábado|domingo'
+  'Mon(?:day)?|Tue(?:s(?:day)?)?|Wed(?:nesday)?|Thu(?:rs(?:day)?)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?|Montag|' +
+  'Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|' +
+  'martes|miércoles|jueves|viernes|sábado|domingo'
 /** A day alone, or before a date. */
 const DAYS = new RegExp(`(?<![\\w'"./-])(?:${DAY})s?(?![\\w'"/-]|\\.\\w|,? {1,2}(?:[A-Z][a-z]+\\.? {1,2})?\\d)`, 'g')
 const IN_DAYS = 'day Mon Tue Wed Thu Fri Sat Sun tag ittwoch di manche lunes rtes coles ves bado mingo'.split(' ')
@@ -30,11 +30,12 @@ const QUERIES = [
   ['delete', 'from'],
 ]
 /** A text stands behind an operator. Its numbers are values anyway. */
-const LITERAL =
-  /((?:[=<>(,]|\b(?:LIKE|IN|AND|OR|BETWEEN|THEN|ELSE|WHEN)) {0,3})(?:[NEXB]?'(?:[^'\\\n]|''|\\.){0,2000}'|(?:NULL|TRUE|FALSE)\b|%s|\?|[$:]\d{1,4})/gi
-/** Of a bulk insert or a list, however many there are. */
-const TUPLES =
-  /(\bVALUES?|\bIN) ?\((?:[^()\n]|\([^()\n]{0,300}\)){0,4000}\)?(?: ?, ?\((?:[^()\n]|\([^()\n]{0,300}\)){0,4000}\)?){0,400}/gi
+const VALUE = /[NEXB]?'(?:[^'\\\n]|''|\\.){0,2000}'|(?:NULL|TRUE|FALSE)\b|%s|\?|[$:]\d{1,4}/.source
+const OPERATOR = /(?:[=<>(,]|\b(?:LIKE|IN|AND|OR|BETWEEN|THEN|ELSE|WHEN)) {0,3}/.source
+const LITERAL = new RegExp(`(${OPERATOR})(?:${VALUE})`, 'gi')
+/** All tuples of a bulk insert, or a list. */
+const TUPLE = /\((?:[^()\n]|\([^()\n]{0,300}\)){0,4000}\)?/.source
+const TUPLES = new RegExp(`(\\bVALUES?|\\bIN) ?${TUPLE}(?: ?, ?${TUPLE}){0,400}`, 'gi')
 
 /** The text, whose values normalizeText() knows. */
 export function markValues(text: string): string {

@@ -1,9 +1,9 @@
 // A line of JSON that a logger wrote → the lines that it means: level, sentence, error and stack, whatever their
 // members are called. What a value is decides its form: a trace has frames, a time is one, a level is a word of few.
-//   {"level":"error","msg":"import failed","err":{"message":"no rate","stack":"Error: no rate\n    at load (a.js:1:2)"}}
+//   {"level":"error","msg":"import failed","err":{"message":"no rate","stack":"Error: no rate\n  at load (a.js:1:2)"}}
 //   → ERROR import failed: no rate
 //     Error: no rate
-//         at load (a.js:1:2)
+//       at load (a.js:1:2)
 import { parseTraces } from '../trace/parse-trace.ts'
 
 /** Deeper members are data. */
@@ -12,15 +12,21 @@ const DEPTH = 4
 const MEMBERS = 60
 const SENTENCE_MAX = 900
 
-const LEVEL =
-  /^(?:trace|debug|verbose|info(?:rmation)?|notice|default|warn(?:ing)?|err(?:or)?|severe|fatal|crit(?:ical)?|alert|emerg(?:ency)?|panic|dpanic)$/i
+const LEVEL = new RegExp(
+  '^(?:trace|debug|verbose|info(?:rmation)?|notice|default|warn(?:ing)?|err(?:or)?|severe|fatal|crit(?:ical)?|alert' +
+    '|emerg(?:ency)?|panic|dpanic)$',
+  'i',
+)
 /** The end of the key of a level, as a search finds it, too. */
 export const LEVEL_KEY = '(?:level|severity|@l|lvl|pri(?:ority)?)(?:_?(?:name|text|value|num(?:ber)?))?'
 const IS_LEVEL_KEY = new RegExp(`${LEVEL_KEY}$`, 'i')
 const TIME = /^\d{4}-?\d\d-?\d\d[T ]?[\d:]|^\d{1,2}[/:.]\d\d|^[A-Z][a-z]{2},? [\dA-Z]|^\d[\d.,]*$/
 /** The last word of the key of a value that describes the fault. */
-const DESCRIBES =
-  /(?:message|msg|text|reason|details?|description|err|errors?|error_?string|exception|fault|failure|event|cause|summary|title|@m|@mt|@x|exc_?info)$/i
+const DESCRIBES = new RegExp(
+  '(?:message|msg|text|reason|details?|description|err|errors?|error_?string|exception|fault|failure|event|cause' +
+    '|summary|title|@m|@mt|@x|exc_?info)$',
+  'i',
+)
 const IS_ERROR = /(?:err|errors?|error_?string|exception|fault|failure|cause|reason|details?|@x|exc_?info)$/i
 /** The same of a value that names it. */
 const NAMES = /(?:^|[^a-z]|[a-z](?=[A-Z]))(?:code|type|kind|class|status|status_?code|errno)$/i

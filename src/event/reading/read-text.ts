@@ -34,8 +34,10 @@ function readLine(line: string): string | string[] {
 // the logger is. It is found by the frame and taken off; no logger is known by its name.
 
 /** A frame that does not begin its line. */
-const FRAME =
-  /\S(?=\s{1,40}(?:File "[^"\n]{1,400}", line \d|at (?:async )?[^\s(]{1,300}(?: \[as \w{1,60}\])? ?\([^()\n]{0,300}\)|#\d{1,4} +\S{1,400}(?:\(\d| in )|from \S{1,300}:\d{1,7}:in ))/
+const FRAME = new RegExp(
+  '\\S(?=\\s{1,40}(?:File "[^"\\n]{1,400}", line \\d|at (?:async )?[^\\s(]{1,300}(?: \\[as \\w{1,60}\\])? ?' +
+    '\\([^()\\n]{0,300}\\)|#\\d{1,4} +\\S{1,400}(?:\\(\\d| in )|from \\S{1,300}:\\d{1,7}:in ))',
+)
 const PARTS = ['File "', ' at ', '\tat ', ' #', '\t#', ' from ', '\tfrom ']
 /** Each costs a look at all lines. */
 const PREFIXES = 4

@@ -31,7 +31,7 @@ interface OutboxStore {
   /** The channels that something is due for. */
   dueChannels(nowUs: number): Promise<string[]>
   channel(id: string): Promise<StoredChannel | undefined>
-  /** The oldest that are due for a channel, in order of creation, without those that wait for an earlier one's retry. */
+  /** The oldest due for a channel, in order of creation, without those that wait for the retry of an earlier one. */
   due(channel: string, nowUs: number, limit: number): Promise<Notification[]>
   /** Those of them, held back, that may be sent now. */
   release(channel: StoredChannel, rows: readonly Notification[], nowUs: number): Promise<Notification[]>

@@ -73,7 +73,7 @@ ORDER BY ${orderBy(EVENT_TIE)} LIMIT ${limit}`
 const ENDS = `if(length(exception) > 4000, concat(substringUTF8(exception, 1, 2000), '\\n  …\\n',
     replaceRegexpOne(substringUTF8(exception, -2000), '^[^\\n]*\\n+([^\\n])', '\\\\1')), exception)`
 
-/** A row per fingerprint and process, the greatest `key` first. `bucket` (of `at`, Int64) adds counts, `behind` HAVING. */
+/** A row per fingerprint and process, greatest `key` first. `bucket` (of `at`, Int64) adds counts, `behind` HAVING. */
 function exceptionGroupsSql(
   exceptions: string,
   where: readonly string[],

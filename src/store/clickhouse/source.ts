@@ -49,7 +49,7 @@ interface StoredProcess extends Omit<ProcessRow, 'lastNs'> {
 }
 
 /**
- * The processes with events in these tables, or their processes and metas; the most recent first. Duplicate events do not
+ * The processes, or processes and metas, with events in these tables, the most recent first. Duplicate events do not
  * affect the answer, so the tables are read without FINAL.
  */
 async function findProcesses(

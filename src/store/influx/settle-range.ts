@@ -25,7 +25,7 @@ interface RangeRun extends RunKey {
   after?: SeriesMark
 }
 
-/** Resolves to false, before anything was shown, where a whole window should be read: the range is long or holds much. */
+/** Resolves to false, before any visit, if the range is long or holds much: then read a whole window. */
 export async function settleRange(
   reader: Reader,
   q: TimingSelection,

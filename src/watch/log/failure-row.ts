@@ -1,8 +1,8 @@
 // The failures of a series since its last success, as two rows: of failed runs, and with exceptions.
 //
 //   joins   a failed run, one that never finished, a failed end without a start, an exception; unless a success is
-//           known that ended after it, of an exception one that began after it. A run and its exceptions: in the row with
-//           exceptions the end of the run adds nothing when an exception of it is there, and the other way round
+//           known that ended after it, of an exception one that began after it. In the row with exceptions a run
+//           and its exception count once
 //   ends    a completed run that ended after the last failure, and for exceptions began after the last one; in a row
 //           that failed ends without a start made (bare) also an end without a start that does not say failed
 import { belongsTo, findRun, type RunSpan } from '../../process/belongs-to.ts'
