@@ -4,10 +4,10 @@ import { formatNs } from '../event/stamp.ts'
 import { compare, compareMetricRows, comparePlaces } from '../store/order.ts'
 import { PROCESS_METAS, type ProcessRow } from '../store/process-row.ts'
 import type {
-  ExceptionGroup,
+  ExceptionGroupRow,
   ExceptionRow,
-  MetricPoint,
-  MetricRow,
+  MetricPointRow,
+  MetricSummaryRow,
   Place,
   PlainTiming,
   TextRow,
@@ -104,7 +104,7 @@ const answerFigures = (row: FigureRow, percentiles: readonly Percentile[]): timi
   orphan: row.orphan,
 })
 
-export const answerMetric = ({ atNs, meta, uid, ...row }: Omit<MetricPoint, 'place'>): metrics.MetricPoint => ({
+export const answerMetric = ({ atNs, meta, uid, ...row }: Omit<MetricPointRow, 'place'>): metrics.MetricPoint => ({
   at: formatNs(atNs),
   process: row.process,
   meta: orNull(meta),
@@ -114,7 +114,7 @@ export const answerMetric = ({ atNs, meta, uid, ...row }: Omit<MetricPoint, 'pla
 })
 
 /** Oldest bucket first, within it by process, meta and name. */
-export const answerMetricRows = async (rows: readonly MetricRow[]): Promise<metrics.MetricRow[]> =>
+export const answerMetricRows = async (rows: readonly MetricSummaryRow[]): Promise<metrics.MetricRow[]> =>
   mapInTurns(await sortInTurns(rows, compareMetricRows), ({ atNs, process, meta, ...row }) => ({
     at: formatNs(atNs),
     process,
@@ -144,7 +144,7 @@ export const answerSent = ({ atNs, process, meta, uid }: Omit<TextRow, 'place' |
   ...(uid !== '' && { uid }),
 })
 
-export const answerGroup = (group: Omit<ExceptionGroup, 'place'>) => ({
+export const answerGroup = (group: Omit<ExceptionGroupRow, 'place'>) => ({
   fingerprint: group.fingerprint,
   process: group.process,
   count: group.count,

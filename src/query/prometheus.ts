@@ -3,7 +3,7 @@
 // at most once an hour, so the text lacks for up to an hour those that were sent late.
 import { Problem } from '../problem.ts'
 import { compare } from '../store/order.ts'
-import type { Asker, MetricPoint, NewestRuns, PointSource, TimingSummaryRow } from '../store/source.ts'
+import type { Asker, MetricPointRow, NewestRuns, PointSource, TimingSummaryRow } from '../store/source.ts'
 import { indexInTurns, mapInTurns, rest, sortInTurns, spend } from '../turns.ts'
 import type { Alert } from '../wire/alerts.ts'
 import type { ProcessState } from '../wire/process-state.ts'
@@ -44,7 +44,7 @@ export interface Known {
 
 /** The part that only the stores know. */
 interface Stored {
-  readonly metrics: readonly Omit<MetricPoint, 'place' | 'uid'>[]
+  readonly metrics: readonly Omit<MetricPointRow, 'place' | 'uid'>[]
   readonly older: readonly Pick<TimingSummaryRow, 'process' | 'meta' | 'newest'>[]
 }
 const NOTHING: Stored = { metrics: [], older: [] }

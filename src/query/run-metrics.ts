@@ -5,7 +5,7 @@
 //   metric without one   belongs to each run of its process and meta that is open then, unless it sent that name by uid
 //
 // Bounded: the newest 20,000 points of these names are read. Runs further back get null, like those that sent none.
-import type { Asker, MetricPoint, PlainTiming, PointSource } from '../store/source.ts'
+import type { Asker, MetricPointRow, PlainTiming, PointSource } from '../store/source.ts'
 import { groupInTurns, mapInTurns } from '../turns.ts'
 import { MAX_PROCESSES } from '../wire/parameters.ts'
 import { type CountedRun, createUntil, keyOf, rangeOf, toRun } from './count-exceptions.ts'
@@ -50,7 +50,7 @@ function readPoints(
   runs: readonly CountedRun[],
   name: readonly string[] | undefined,
   limit: number,
-): Promise<MetricPoint[]> {
+): Promise<MetricPointRow[]> {
   const [processes, metas] = [new Set(runs.map(({ process }) => process)), new Set(runs.map(({ meta }) => meta))]
   const [meta] = metas
   return points.findMetrics(
@@ -66,7 +66,7 @@ function readPoints(
 }
 
 /** The first of the points, which come newest first, within [fromNs, toNs]. */
-function newestWithin(points: readonly MetricPoint[] | undefined, fromNs: bigint, toNs: bigint) {
+function newestWithin(points: readonly MetricPointRow[] | undefined, fromNs: bigint, toNs: bigint) {
   if (points === undefined) return undefined
   let low = 0
   for (let high = points.length; low < high; ) {

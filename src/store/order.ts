@@ -1,6 +1,6 @@
 // The order of rows, the bounds of times and the buckets, which both stores and the answers share.
 import { MAX_AHEAD_US } from '../event/own-time.ts'
-import type { Buckets, GroupKey, MetricRow, Place, TimingSelection } from './source.ts'
+import type { Buckets, GroupKey, MetricSummaryRow, Place, TimingSelection } from './source.ts'
 
 /** The order of every list in the answers: times by value, names by code units. */
 export const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -10,7 +10,7 @@ export const comparePlaces = (a: Place, b: Place): number =>
   compare(b.ns, a.ns) || Buffer.compare(Buffer.from(a.tie), Buffer.from(b.tie))
 
 /** Oldest bucket first, within it by process, meta and name. */
-export const compareMetricRows = (a: MetricRow, b: MetricRow): number =>
+export const compareMetricRows = (a: MetricSummaryRow, b: MetricSummaryRow): number =>
   compare(a.atNs, b.atNs) ||
   compare(a.process, b.process) ||
   compare(a.meta ?? '', b.meta ?? '') ||

@@ -1,5 +1,5 @@
 // The interface for asking questions. All times are event times (`time(stamp)`) in epoch ns; a range is [fromNs, toNs).
-// Several events may share a time, so every row carries its place. All methods throw StoreError.
+// Several events may share a time, so every row carries its place; wire has its JSON. All methods throw StoreError.
 import type { EndText, MarkName } from '../event/event.ts'
 import type { ProcessRow } from './process-row.ts'
 import type { RaisedRow } from './raised-rows.ts'
@@ -147,7 +147,7 @@ interface Sent extends RunName {
   readonly place: Place
 }
 
-export interface MetricPoint extends Sent {
+export interface MetricPointRow extends Sent {
   readonly name: string
   readonly value: number
 }
@@ -159,7 +159,7 @@ export interface MetricRowSelection extends MetricSelection, Buckets {
   readonly byMeta?: boolean
 }
 
-export interface MetricRow extends Readonly<Record<'count' | 'mean' | 'min' | 'max' | 'sum' | 'last', number>> {
+export interface MetricSummaryRow extends Readonly<Record<'count' | 'mean' | 'min' | 'max' | 'sum' | 'last', number>> {
   readonly atNs: bigint
   readonly process: string
   readonly meta?: string
@@ -208,7 +208,7 @@ export interface MomentsQuestion extends Omit<Selection, 'maxRows'> {
 }
 
 /** A group of exceptions within a selection, with its figures. */
-export interface ExceptionGroup extends GroupSpan {
+export interface ExceptionGroupRow extends GroupSpan {
   readonly count: number
   /** Different metas and uids among those with a uid. */
   readonly runs: number
@@ -272,11 +272,11 @@ export interface PointSource {
   /** Marks in the range, from a push-down count. */
   countMarks(q: Selection): Promise<number>
   /** Newest first; metrics of one event by name. */
-  findMetrics(q: MetricSelection, page: Page): Promise<MetricPoint[]>
+  findMetrics(q: MetricSelection, page: Page): Promise<MetricPointRow[]>
   /** Oldest first. */
-  aggregateMetrics(q: MetricRowSelection): Promise<MetricRow[]>
+  aggregateMetrics(q: MetricRowSelection): Promise<MetricSummaryRow[]>
   /** The newest point of each process, meta and name, in any order; the range is read in whole seconds. */
-  findNewestMetrics(q: Selection): Promise<Omit<MetricPoint, 'place' | 'uid'>[]>
+  findNewestMetrics(q: Selection): Promise<Omit<MetricPointRow, 'place' | 'uid'>[]>
   findPointProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }
@@ -287,7 +287,7 @@ export interface ExceptionSource {
   findMoments(q: MomentsQuestion): Promise<ExceptionMoment[]>
   findTexts(kind: EndText, q: RunSelection, page: Page): Promise<TextRow[]>
   /** Most recent first; with `byCount` most exceptions first. */
-  groupExceptions(q: ExceptionSelection & Buckets, page: Page & { byCount?: boolean }): Promise<ExceptionGroup[]>
+  groupExceptions(q: ExceptionSelection & Buckets, page: Page & { byCount?: boolean }): Promise<ExceptionGroupRow[]>
   /** The groups of each process and meta, most recent first. */
   findRaised(q: RaisedQuestion): Promise<RaisedRow[]>
   /** Without texts and pages, in any order. */

@@ -120,8 +120,7 @@ export const NewChannel = Type.Object({
 })
 export type NewChannel = Static<typeof NewChannel>
 
-export const ChannelAnswer = Type.Object({ channel: Channel })
-export type ChannelAnswer = Static<typeof ChannelAnswer>
+const ChannelAnswer = Type.Object({ channel: Channel })
 /** Secrets cannot be compared by what is returned. */
 export const ChangedChannel = Type.Object({ channel: Channel, changed: Type.Boolean({ examples: [true] }) })
 export type ChangedChannel = Static<typeof ChangedChannel>

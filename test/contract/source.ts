@@ -9,7 +9,7 @@ import { compareMetricRows, comparePlaces } from '../../src/store/order.ts'
 import { PROCESS_METAS } from '../../src/store/process-row.ts'
 import type { Sink } from '../../src/store/sink.ts'
 import type {
-  MetricPoint,
+  MetricPointRow,
   Page,
   Place,
   PointSource,
@@ -574,7 +574,7 @@ export function pointSourceContract(subject: SourceSubject): void {
           name: string,
           value: number,
           of = { process: 'import', meta: '' },
-        ): MetricPoint => ({
+        ): MetricPointRow => ({
           ...{ atNs: T + offset, ...of, name, value },
           uid: '',
           place: { ns: T + offset, tie: expect.any(String) },

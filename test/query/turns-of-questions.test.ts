@@ -2,7 +2,13 @@
 import { expect, test } from 'bun:test'
 import { encodeJson } from '../../src/http/compressed.ts'
 import type { Questions } from '../../src/query/questions.ts'
-import type { ExceptionGroup, ExceptionRow, ExceptionSource, PointSource, TimingRow } from '../../src/store/source.ts'
+import type {
+  ExceptionGroupRow,
+  ExceptionRow,
+  ExceptionSource,
+  PointSource,
+  TimingRow,
+} from '../../src/store/source.ts'
 import { countPerTurn, countTurns } from '../support/count-turns.ts'
 import { memoryQuestions, NOW_NS } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
@@ -38,7 +44,7 @@ function sources(note: () => void) {
     }),
   )
   const moments = times(10_000, (i, own) => ({ ...own, uid: `u${i}`, atNs: atNs(i) }))
-  const texts = times(1_001, (i, own): ExceptionRow & ExceptionGroup => ({
+  const texts = times(1_001, (i, own): ExceptionRow & ExceptionGroupRow => ({
     ...{ ...own, uid: '', atNs: atNs(i), exception: TEXT, example: TEXT, fingerprint: `v5:${i}`, place: place(i) },
     ...{ firstNs: atNs(i), lastNs: atNs(i), count: 1, runs: 1 },
   }))

@@ -11,7 +11,7 @@ import type {
   ExceptionSource,
   GroupKey,
   MarkSelection,
-  MetricPoint,
+  MetricPointRow,
   MetricSelection,
   Names,
   Page,
@@ -69,7 +69,7 @@ export function createMemorySource(events: readonly Event[] | (() => readonly Ev
           ]
         : [],
     )
-  const metrics = (q: MetricSelection): MetricPoint[] =>
+  const metrics = (q: MetricSelection): MetricPointRow[] =>
     within(q, ['metrics']).flatMap((event) =>
       event.kind !== 'metrics' || (q.uid !== undefined && q.uid !== (event.uid ?? ''))
         ? []

@@ -1,11 +1,7 @@
 // Calls /api of the same server with the session cookie. Every failure is an ApiError, so that pages handle one kind of
 // error. The newest answers stay in memory with their tags: what has not changed since is not sent again.
+import type { Fault } from '../../wire/problem.ts'
 import type { Get, Send } from './ask.ts'
-
-export interface Fault {
-  readonly pointer: string
-  readonly detail: string
-}
 
 export class ApiError extends Error {
   override readonly name = 'ApiError'

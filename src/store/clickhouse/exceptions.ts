@@ -2,7 +2,7 @@
 import { mapInTurns } from '../../turns.ts'
 import { groupTie } from '../order.ts'
 import type {
-  ExceptionGroup,
+  ExceptionGroupRow,
   ExceptionMoment,
   ExceptionRow,
   ExceptionSelection,
@@ -259,7 +259,7 @@ const toSpan = ({ fingerprint, process, first_ns, last_ns }: StoredSpan): GroupS
 
 const exampleKey = (process: string, newest: NewestKey): string => [process, ...newest].join('\0')
 
-const fromGroup = (row: StoredGroup, example: string, byCount = false): ExceptionGroup => ({
+const fromGroup = (row: StoredGroup, example: string, byCount = false): ExceptionGroupRow => ({
   ...toSpan(row),
   count: Number(row.occurrences),
   runs: Number(row.runs),

@@ -1,6 +1,6 @@
 // Questions about metrics.
 import { mapInTurns } from '../../turns.ts'
-import type { MetricPoint, MetricRow, MetricSelection, PointSource } from '../source.ts'
+import type { MetricPointRow, MetricSelection, MetricSummaryRow, PointSource } from '../source.ts'
 import { findInParts } from './newest-part.ts'
 import type { Schema } from './schema.ts'
 import {
@@ -22,7 +22,7 @@ import {
 
 type MetricQuestions = Pick<PointSource, 'findMetrics' | 'aggregateMetrics' | 'findNewestMetrics'>
 
-interface StoredMetric extends Omit<MetricPoint, 'atNs' | 'value' | 'place'> {
+interface StoredMetric extends Omit<MetricPointRow, 'atNs' | 'value' | 'place'> {
   readonly ns: Ns
   readonly tie: string
   readonly value: StoredFloat
@@ -90,14 +90,14 @@ GROUP BY process, meta, name${limitOf(q)}`,
   }
 }
 
-const fromMetricRow = ({ ns, tie, value, ...row }: StoredMetric): MetricPoint => ({
+const fromMetricRow = ({ ns, tie, value, ...row }: StoredMetric): MetricPointRow => ({
   atNs: BigInt(ns),
   ...row,
   value: toFloat(value),
   place: { ns: BigInt(ns), tie },
 })
 
-const fromAggregate = ({ bucket_ns, count, mean, min, max, sum, last, ...key }: StoredAggregate): MetricRow => ({
+const fromAggregate = ({ bucket_ns, count, mean, min, max, sum, last, ...key }: StoredAggregate): MetricSummaryRow => ({
   atNs: BigInt(bucket_ns),
   ...key,
   count: Number(count),

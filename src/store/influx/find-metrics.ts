@@ -1,6 +1,6 @@
 // Metrics as they were sent, in pages.
 import { comparePlaces } from '../order.ts'
-import type { MetricPoint, MetricSelection, Page, Place } from '../source.ts'
+import type { MetricPointRow, MetricSelection, Page, Place } from '../source.ts'
 import { type FluxText, flux, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
 import { type MetricField, readMetrics, type Stretch } from './read-metrics.ts'
 import { ceilSecond, floorSecond, fluxNs, timeNs } from './selection.ts'
@@ -15,9 +15,9 @@ export async function findMetrics(
   client: InfluxClient,
   q: MetricSelection,
   { limit, after }: Page,
-): Promise<MetricPoint[]> {
+): Promise<MetricPointRow[]> {
   const toNs = after !== undefined && after.ns < q.toNs ? after.ns + 1n : q.toNs
-  const found: MetricPoint[] = []
+  const found: MetricPointRow[] = []
   for (const stretch of stretches(floorSecond(q.fromNs), ceilSecond(toNs))) {
     const page = { limit: limit - found.length, after }
     const points = await readPage(page, (count) => readNewest(client, { ...q, toNs }, stretch, count))
@@ -42,11 +42,11 @@ async function readNewest(
   q: MetricSelection,
   stretch: Stretch,
   count: number,
-): Promise<MetricPoint[]> {
+): Promise<MetricPointRow[]> {
   const fields = (q.uid === undefined ? (['value', 'uid'] as const) : (['value'] as const)).map(
     (field) => flux`${newestFlux(client, q, stretch, count, field)} |> yield(name: ${field})`,
   )
-  const points: MetricPoint[] = []
+  const points: MetricPointRow[] = []
   const uids = new Map<string, string>()
   const take = (get: GetColumn) => {
     const point = toMetricPoint(get, q.uid)
@@ -75,7 +75,7 @@ const newestFlux = (
   }))${highestPlaces(count)}
   |> keep(columns: ["stamp", "process", "meta", "name", "_value"])`
 
-function toMetricPoint(get: GetColumn, uid = ''): MetricPoint {
+function toMetricPoint(get: GetColumn, uid = ''): MetricPointRow {
   const [process, meta, name, stampNs] = [get('process'), get('meta'), get('name'), BigInt(get('stamp'))]
   const atNs = timeNs(stampNs)
   const place = { ns: atNs, tie: [stampNs, name, process, meta].join('\0') }

@@ -1,7 +1,7 @@
 // Questions about metrics. A point's time is its event's stamp, in the same second as the event's time: whole seconds
 // are read, and the edges of a range within a second are applied here.
 import { bucketNs, compare, compareMetricRows } from '../order.ts'
-import type { Buckets, MetricRow, MetricRowSelection, MetricSelection, Selection } from '../source.ts'
+import type { Buckets, MetricRowSelection, MetricSelection, MetricSummaryRow, Selection } from '../source.ts'
 import {
   collectRows,
   type FluxText,
@@ -65,7 +65,7 @@ type Figure = keyof typeof FIGURES
 const ALL_FIGURES = Object.keys(FIGURES) as Figure[]
 
 /** Metrics in buckets, oldest first, then by process, meta (with `byMeta`) and name. */
-export const aggregateMetrics = async (client: InfluxClient, q: MetricRowSelection): Promise<MetricRow[]> =>
+export const aggregateMetrics = async (client: InfluxClient, q: MetricRowSelection): Promise<MetricSummaryRow[]> =>
   (await foldMetrics(client, q, ALL_FIGURES))
     .map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count }))
     .sort(compareMetricRows)
@@ -219,7 +219,7 @@ const figureFlux = (
   |> yield(name: ${`${figure} ${i}`})`
 
 /** A row whose figures are still coming in, and the stamp of its `last`. */
-type Draft = { -readonly [Key in keyof MetricRow]: MetricRow[Key] } & { lastNs: bigint }
+type Draft = { -readonly [Key in keyof MetricSummaryRow]: MetricSummaryRow[Key] } & { lastNs: bigint }
 
 const newDraft = (atNs: bigint, process: string, meta: string | undefined, name: string): Draft => ({
   atNs,
