@@ -55,6 +55,10 @@ test('a disk with too little room refuses every kind with 503 and retry-after', 
 })
 
 describe('a broken disk', () => {
+  const TRIED =
+    'Writing to the disk failed; the event may or may not have been accepted. Send it again; with `at` it is stored once.'
+  const REFUSED = 'Writing to the disk failed; the event was not accepted. Send it again.'
+
   test('is answered 500 without details of the disk, and intake recovers with the disk', () => {
     const points = createFailingDisk()
     return withApp({ disk: { points } }, async (app) => {
@@ -64,16 +68,15 @@ describe('a broken disk', () => {
         const answer = await app.post('/v1/start', MARK)
         expect(answer.status).toBe(500)
         expect(answer.headers.get('content-type')).toBe('application/problem+json')
-        expect(answer.json).toEqual({
+        const { detail, ...problem } = answer.json
+        expect(problem).toEqual({
           type: 'urn:stint:problem:disk_failed',
           title: 'The event could not be written to disk',
           status: 500,
           code: 'disk_failed',
-          detail:
-            i === 0
-              ? 'Writing to the disk failed; the event may or may not have been accepted. Send it again; with `at` it is stored once.'
-              : 'Writing to the disk failed; the event was not accepted. Send it again.',
         })
+        // in between the spool tries to write again, and what it tries with may be kept
+        expect(i === 0 ? [TRIED] : [TRIED, REFUSED]).toContain(detail)
         expect(answer.text).not.toMatch(/EIO|secret|path/)
       }
       expect(app.log.join()).toContain('EIO')
