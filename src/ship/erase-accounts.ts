@@ -1,6 +1,6 @@
 // Erases closed accounts from the stores and the dead letters. Spools may still hold events accepted before the account
-// was closed, so it is erased only after they have passed that time. Many are erased together: ClickHouse rewrites all
-// that it touches for each statement, whatever the number of accounts in it.
+// was closed, so it is erased only after they have passed that time. Many are erased together where the store can. What
+// fails for one account, or one request, holds up no other.
 import type { Logger } from '../log.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { DeadLetters } from '../state/dead-letters.ts'
@@ -16,7 +16,7 @@ export interface EraseAccountsOptions {
   removed(accounts: readonly string[]): Promise<void>
   readonly spools: readonly Pick<Spool, 'mark' | 'hasDelivered' | 'release'>[]
   /** Of the configured stores. */
-  readonly sinks: readonly Pick<Sink, 'store' | 'erase'>[]
+  readonly sinks: readonly Eraser[]
   readonly deadLetters: Pick<DeadLetters, 'removeAccount'>
   /** The stamp clock. */
   nowUs(): number
@@ -25,10 +25,12 @@ export interface EraseAccountsOptions {
   readonly settleUs?: number
 }
 
+type Eraser = Pick<Sink, 'store' | 'erase' | 'erasesAtOnce'>
+
 export type EraseAccounts = ReturnType<typeof createEraseAccounts>
 
 const EVERY_MS = 2_000
-/** One request of a store erases so many. */
+/** So many are noted as erased in one transaction. */
 const ACCOUNTS_AT_ONCE = 200
 /** Where an account has dead letters, their file is synced. */
 const STEPS_OF_LETTERS = 512
@@ -46,6 +48,8 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
   const underWay = new Map<string, Progress>()
   /** By store, HERE or LETTERS, what was logged: an operator wants each reason once, not every two seconds. */
   const told = new Map<string, Set<string>>()
+  /** Of these, what failed in this step. */
+  let failing = new Set<string>()
   let timer: ReturnType<typeof setInterval> | undefined
   let running: Promise<void> | undefined
   let isStopped = false
@@ -67,20 +71,21 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
     return progress
   }
 
-  async function eraseFrom(sink: Pick<Sink, 'store' | 'erase'>, due: ReadonlyMap<string, Progress>): Promise<void> {
-    const { store } = sink
-    const accounts = [...due.keys()].filter((account) => !due.get(account)!.done.has(store))
-    if (accounts.length === 0) return
-    const result = await sink.erase(accounts)
-    for (const account of accounts) {
-      const { done, waits } = due.get(account)!
-      if (result.kind === 'stored') done.add(store)
-      if (result.kind === 'wait') waits.set(store, result.reason)
-      else waits.delete(store)
+  async function eraseFrom(sink: Eraser, due: ReadonlyMap<string, Progress>): Promise<void> {
+    const { store, erasesAtOnce = 1 } = sink
+    const left = [...due.keys()].filter((account) => !due.get(account)!.done.has(store))
+    for (let from = 0; from < left.length && !isStopped; from += erasesAtOnce) {
+      const accounts = left.slice(from, from + erasesAtOnce)
+      const result = await sink.erase(accounts)
+      for (const account of accounts) {
+        const { done, waits } = due.get(account)!
+        if (result.kind === 'stored') done.add(store)
+        if (result.kind === 'wait') waits.set(store, result.reason)
+        else waits.delete(store)
+      }
+      if (result.kind !== 'stored' && isNews(store, result.reason))
+        log.warn({ accounts, store, reason: result.reason }, 'a store did not erase deleted accounts; trying again')
     }
-    if (result.kind === 'stored') told.delete(store)
-    else if (isNews(store, result.reason))
-      log.warn({ accounts, store, reason: result.reason }, 'a store did not erase deleted accounts; trying again')
   }
 
   /** These are delivered: all that they sent is in the stores. */
@@ -110,6 +115,7 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
   }
 
   function isNews(where: string, reason: string): boolean {
+    failing.add(where)
     const known = told.get(where) ?? new Set()
     if (known.has(reason)) return false
     told.set(where, known.add(reason))
@@ -130,6 +136,7 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
 
   /** Never throws. */
   async function eraseAll(): Promise<void> {
+    failing = new Set()
     try {
       const due: [string, Progress][] = []
       for (const account of removals()) {
@@ -139,7 +146,7 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
       }
       for (let from = 0; from < due.length && !isStopped; from += ACCOUNTS_AT_ONCE)
         await erase(new Map(due.slice(from, from + ACCOUNTS_AT_ONCE)))
-      told.delete(HERE)
+      for (const where of told.keys()) if (!failing.has(where)) told.delete(where)
     } catch (err) {
       if (isNews(HERE, String(err))) log.warn({ err }, 'erasing deleted accounts failed; trying again')
     }

@@ -39,6 +39,8 @@ export interface Sink {
    * someone broke in the store (`refused`). No account can see what it writes.
    */
   check(like: Event): Promise<WriteResult>
+  /** Accounts that are erased together because each request costs the same, whatever their number. Absent: one. */
+  readonly erasesAtOnce?: number
   /** Deletes everything these accounts ever stored here. `stored` when it is gone for every question. Idempotent. */
   erase(accounts: readonly string[]): Promise<WriteResult>
   close(): Promise<void>

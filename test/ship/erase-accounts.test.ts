@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createEraseAccounts, type EraseAccountsOptions } from '../../src/ship/erase-accounts.ts'
+import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import type { Sink, WriteResult } from '../../src/store/sink.ts'
 import { createMemoryStore, type MemoryStore } from '../support/memory-sink.ts'
 import { createStepClock } from '../support/step-clock.ts'
@@ -14,7 +15,8 @@ beforeEach(async () => {
 })
 afterEach(() => trial.close())
 
-const sinkOf = (store: MemoryStore, name = 'memory'): Sink => ({ ...store.sink(), store: name })
+/** As ClickHouse, it erases many accounts by one request. */
+const sinkOf = (store: MemoryStore, name = 'memory'): Sink => ({ ...store.sink(), store: name, erasesAtOnce: 200 })
 
 function open(changes: Partial<EraseAccountsOptions> = {}) {
   const clock = createStepClock()
@@ -190,5 +192,80 @@ test('a thousand accounts are erased by a few requests, as a store rewrites all 
   const erased = trial.store.requests.flatMap((request) => (request.kind === 'erase' ? [request.accounts] : []))
   expect(erased.length).toBeLessThanOrEqual(10)
   expect(erased.flat()).toEqual(all)
+  expect(closed.size).toBe(0)
+})
+
+describe('InfluxDB, which erases one account after another,', () => {
+  /** `answer`: the status of a deletion; predicates are `account="…"`. */
+  async function openInflux(accounts: readonly string[], answer: (account: string) => Promise<number> | number) {
+    const asked: string[] = []
+    const server = Bun.serve({
+      ...{ port: 0, hostname: '127.0.0.1' },
+      async fetch(request) {
+        const { predicate } = (await request.json()) as { predicate: string }
+        const account = JSON.parse(predicate.slice('account='.length)) as string
+        asked.push(account)
+        return new Response(null, { status: await answer(account), headers: { 'x-influxdb-version': '2' } })
+      },
+    })
+    const address = { url: String(server.url), org: 'o', bucket: 'b', token: 'secret' }
+    const sink = createInfluxSink({ ...address, retentionDays: 0, log: trial.log })
+    const opened = open({ sinks: [sink], settleUs: 0 })
+    opened.closed.clear()
+    for (const account of accounts) opened.closed.add(account)
+    await opened.step()
+    opened.clock.pass(MINUTE_US)
+    return { ...opened, asked, close: () => server.stop(true) }
+  }
+
+  test('erases the others when it fails for one, which is logged once', async () => {
+    const influx = await openInflux(['a', 'large', 'b'], (account) => (account === 'large' ? 500 : 204))
+    for (let i = 0; i < 3; i++) await influx.step()
+    expect([...influx.closed]).toEqual(['large'])
+    expect(influx.asked).toEqual(['a', 'large', 'b', 'large', 'large'])
+    expect(warnings()).toMatchObject([{ accounts: ['large'], store: 'influxdb' }])
+    await influx.close()
+  })
+
+  test('delays a stop by the request in hand alone', async () => {
+    const { promise: gate, resolve } = Promise.withResolvers<number>()
+    const { promise: isAsked, resolve: noteAsked } = Promise.withResolvers<void>()
+    const influx = await openInflux(['a', 'b', 'c'], () => {
+      noteAsked()
+      return gate
+    })
+    void influx.step()
+    await isAsked
+    const stopped = influx.stop()
+    resolve(204)
+    await stopped
+    expect(influx.asked).toEqual(['a'])
+    await influx.close()
+  })
+})
+
+test('a reason is logged once although the store erases other accounts', async () => {
+  const results = new Map<string, WriteResult>([['acc_999', { kind: 'retry', reason: 'a part is broken' }]])
+  const broken: Sink = {
+    ...sinkOf(trial.store),
+    async erase(accounts) {
+      const result = accounts.map((account) => results.get(account)).find((it) => it !== undefined)
+      return result ?? { kind: 'stored', expired: 0 }
+    },
+  }
+  const { step, clock, closed } = open({ sinks: [broken], settleUs: 0 })
+  closed.clear()
+  for (let i = 0; i < 1000; i++) closed.add(`acc_${i}`)
+  await step()
+  clock.pass(MINUTE_US)
+  await step()
+  closed.add('acc_new')
+  await step()
+  clock.pass(MINUTE_US)
+  await step()
+  expect(closed.has('acc_new')).toBe(false)
+  expect(warnings()).toMatchObject([{ reason: 'a part is broken' }])
+  results.clear()
+  await step()
   expect(closed.size).toBe(0)
 })

@@ -37,6 +37,9 @@ const SETTINGS = 'async_insert = 0, insert_deduplicate = 0, precise_float_parsin
 /** Every part and every merge of the embedded engine is synced: an insert writes some 250 kB, whatever its size. */
 const EMBEDDED_PACE: Pace = { atOnce: 10, everyMs: 10_000 }
 
+/** A mutation rewrites each part that it touches, whatever the number of accounts in it. */
+const ERASED_AT_ONCE = 200
+
 const DAY_US = 86_400_000_000
 
 export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
@@ -63,6 +66,7 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
   return {
     store: 'clickhouse',
     ...(isEmbedded && { pace: EMBEDDED_PACE }),
+    erasesAtOnce: ERASED_AT_ONCE,
     prepare,
     write,
     /** One canary for each shard: a shard that fails must not make good events look bad. */
