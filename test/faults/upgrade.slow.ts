@@ -10,7 +10,7 @@ import { startClickHouseBridge } from '../support/clickhouse-bridge.ts'
 import { lacks, manyOf, startLoad } from '../support/fault-trial.ts'
 import { influxd, influxSettings } from '../support/influxd.ts'
 import { createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
-import { type Caller, callerOf, createStintProcess } from '../support/process.ts'
+import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
 import { ROOT } from '../support/readme.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { checkOut, OPENED_VERSIONS, readReleased } from '../support/released.ts'
@@ -21,6 +21,8 @@ const CLIENTS = 4
 const EVENTS = 2_000
 const FAILURES = 20
 const WITHIN_MS = 120_000
+/** More than there are steps. */
+const STARTS_MAX = 20
 const TIMEOUT_MS = 600_000
 
 /** Where the history is missing, this version follows itself, and the name of the test says so. */
@@ -62,6 +64,7 @@ async function upgrade(old: string, stop: 'terminate' | 'kill', env: Record<stri
     const ended = await before[stop]()
     if (stop === 'terminate') expect(ended).toBe(0)
     const byOld = oracle.acknowledged()
+    if (stop === 'kill') await killWhileItMigrates(after)
     current = after
     await after.start()
     await until('this version took as many', () => oracle.acknowledged() >= byOld + EVENTS, WITHIN_MS)
@@ -81,6 +84,21 @@ async function upgrade(old: string, stop: 'terminate' | 'kill', env: Record<stri
   } finally {
     await Promise.all([before.close(), after.close()])
     rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** Ended by kill -9 before it has done anything, and then after each step that it tells of, until it has nothing left to change. */
+async function killWhileItMigrates(stint: StintProcess): Promise<void> {
+  await stint.launch()
+  await stint.kill()
+  for (let starts = 1, isDone = false; !isDone; starts++) {
+    expect(starts, 'a step is done once').toBeLessThan(STARTS_MAX)
+    const from = stint.log().length
+    const said = (what: string) => stint.log().includes(what, from)
+    await stint.launch()
+    await until('a step is done', () => said('tables created or changed') || said('stint is ready'), WITHIN_MS)
+    await stint.kill()
+    isDone = said('stint is ready')
   }
 }
 
