@@ -48,15 +48,31 @@ export const stepsOf = (text: string): number => text.length / CHARS
 /** The steps for a row and the fingerprint or headline of its text. */
 export const stepsOfReading = (text: string): number => 4 + text.length / CHARS_READ
 
+const PIECE_BYTES = 64 * 1024
+
+/** However long the chunks are. */
+export async function decodeInTurns(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of chunks)
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const piece = bytes.subarray(at, at + PIECE_BYTES)
+      text += decoder.decode(piece, { stream: true })
+      if (spend(piece.length / CHARS)) await rest()
+    }
+  return text + decoder.decode()
+}
+
 /** `steps`: those of an item. */
 export async function mapInTurns<T, R>(
-  items: readonly T[],
+  items: Iterable<T>,
   map: (item: T, i: number) => R,
   steps: (item: T) => number = () => 4,
 ): Promise<R[]> {
   const mapped: R[] = []
-  for (const [i, item] of items.entries()) {
-    mapped.push(map(item, i))
+  let i = 0
+  for (const item of items) {
+    mapped.push(map(item, i++))
     if (spend(steps(item))) await rest()
   }
   return mapped

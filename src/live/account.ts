@@ -34,6 +34,8 @@ export interface Account {
   readonly name: string
   processes: Map<string, Process>
   version: number
+  /** No process has an older version: all were read again. */
+  sinceVersion: number
   /** How many events were raised or decided about. */
   seqs: Seqs
   /** Processes with events that only the store can judge, and behind which position it has them. */
@@ -52,6 +54,8 @@ export const [FOLD_EVENTS, FOLD_STEPS] = [20, 100]
 const METAS_MAX = 101
 /** An account may exceed its bytes by this share, so that not every event looks for the oldest process. */
 const SLACK = 1 / 16
+/** The times of so many tell which processes are the oldest. */
+const SAMPLE = 4_096
 
 /** Its object, the head of its name, its places in maps and its verdict, as measured. */
 export const PROCESS_BYTES = 400
@@ -61,6 +65,7 @@ export const createAccount = (name: string): Account => ({
   name,
   processes: new Map(),
   version: 0,
+  sinceVersion: 0,
   seqs: NO_SEQS,
   again: new Map(),
   countsSinceUs: undefined,
@@ -164,10 +169,10 @@ export function noteEvents(account: Account, events: readonly LoggedEvent[], fol
 export function dropProcesses(account: Account, { maxBytes }: Pick<Folding, 'maxBytes'>): void {
   const { processes, again } = account
   if (account.bytes <= maxBytes * (1 + SLACK) || processes.size === 1) return
-  const times = Float64Array.from(processes.values(), ({ seenUs }) => seenUs).sort()
-  const gone = Math.ceil((1 - maxBytes / account.bytes) * processes.size)
-  const goneUs = times[Math.min(gone, processes.size - 1) - 1]!
-  for (const process of [...processes.values()]) {
+  const times = Float64Array.from(sampleOf(processes), ({ seenUs }) => seenUs).sort()
+  const gone = Math.ceil((1 - maxBytes / account.bytes) * times.length)
+  const goneUs = times[Math.min(gone, times.length - 1) - 1]!
+  for (const process of processes.values()) {
     if (account.bytes <= maxBytes || processes.size === 1) return
     if (process.seenUs > goneUs) continue
     processes.delete(process.name)
@@ -175,6 +180,13 @@ export function dropProcesses(account: Account, { maxBytes }: Pick<Folding, 'max
     account.bytes -= bytesOfProcess(process)
     account.omitted++
   }
+}
+
+/** Sorting the times of all would take too long a turn. */
+function* sampleOf(processes: ReadonlyMap<string, Process>): Iterable<Process> {
+  const every = Math.ceil(processes.size / SAMPLE)
+  let i = 0
+  for (const process of processes.values()) if (i++ % every === 0) yield process
 }
 
 export function noteEvent(process: Process, { event, seqs }: LoggedEvent): void {

@@ -7,7 +7,7 @@ import { PROCESS_METAS, type ProcessRow } from '../store/process-row.ts'
 import type { RaisedRow } from '../store/raised-rows.ts'
 import type { ExceptionSource, FoundMark, Names, PointSource, Selection, TimingSummaryRow } from '../store/source.ts'
 import { type StartTimes, selectStarts } from '../store/start-times.ts'
-import { groupInTurns, rest, sortInTurns, spend } from '../turns.ts'
+import { groupInTurns, mapInTurns, rest, sortInTurns, spend } from '../turns.ts'
 import { countedFromUs, HOUR_US } from './hours.ts'
 import { MOMENTS_KEPT } from './raised.ts'
 
@@ -114,13 +114,13 @@ export async function readHead({ points, exceptions }: BaseSources, q: BaseQuest
       maxRows: RAISED_MAX,
     }),
   ])
-  const { kept, omitted } = await keepNewest([...marked, ...texts], q.maxProcesses)
+  const { kept, isKept, omitted } = await keepNewest([marked, texts].flat(), q.maxProcesses)
   return {
     processes: kept,
     omitted,
     reachUs,
     mostMarks,
-    raised: omitted === 0 ? raised : raised.filter(isOf(kept)),
+    raised: raised.filter(isKept),
     countsSinceUs: nowUs - reachUs <= dayFromUs ? undefined : nowUs,
   }
 
@@ -134,20 +134,27 @@ export async function readHead({ points, exceptions }: BaseSources, q: BaseQuest
 
 /** A process may have a row of each store. */
 async function keepNewest(rows: readonly ProcessRow[], max: number) {
+  if (rows.length <= max) return { kept: rows, isKept: () => true, omitted: 0 }
   const newest = new Map<string, bigint>()
   for (const { process, lastNs } of rows) {
     if (lastNs > (newest.get(process) ?? -1n)) newest.set(process, lastNs)
     if (spend()) await rest()
   }
-  if (newest.size <= max) return { kept: rows, omitted: 0 }
-  const names = await sortInTurns([...newest], ([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))
-  const chosen = new Set(names.slice(0, max).map(([name]) => name))
-  return { kept: rows.filter(({ process }) => chosen.has(process)), omitted: newest.size - max }
-}
-
-const isOf = (rows: readonly ProcessRow[]) => {
-  const names = new Set(rows.map(({ process }) => process))
-  return ({ process }: { readonly process: string }) => names.has(process)
+  const omitted = Math.max(0, newest.size - max)
+  const names = await sortInTurns(await mapInTurns(newest, (one) => one), ([, a], [, b]) =>
+    a < b ? 1 : a > b ? -1 : 0,
+  )
+  for (const [name] of names.slice(max)) {
+    newest.delete(name)
+    if (spend()) await rest()
+  }
+  const isKept = ({ process }: { readonly process: string }): boolean => newest.has(process)
+  const kept: ProcessRow[] = []
+  for (const row of rows) {
+    if (isKept(row)) kept.push(row)
+    if (spend()) await rest()
+  }
+  return { kept, isKept, omitted }
 }
 
 /** Those with the newest events first; each page has a turn of its own. */
@@ -160,14 +167,14 @@ export async function* readPages(
   const { nowUs, maxRunUs } = q
   const [near, far]: [string[], string[]] = [[], []]
   const nearNs = toNs(nowUs - reachUs)
+  const isDense = mostMarks > DENSE * processes.length
   const metasOf = new Map<string, readonly string[]>()
   for (const { process, kinds, metas, lastNs } of processes) {
     if (spend()) await rest()
     if (!kinds.includes('mark')) continue
     ;(lastNs >= nearNs ? near : far).push(process)
-    metasOf.set(process, metas)
+    if (isDense) metasOf.set(process, metas)
   }
-  const isDense = mostMarks > DENSE * metasOf.size
   yield* readNames(near, reachUs)
   yield* readNames(far, KNOWN_US)
 

@@ -4,12 +4,13 @@
 // group. Runs are counted from their marks; where these are too many to be here, closed hours have the store's figures,
 // and what the log changes of them.
 import type { FoundMark, TimingSummaryRow } from '../store/source.ts'
-import { rest, spend } from '../turns.ts'
+import { groupInTurns, rest, spend } from '../turns.ts'
 import { longHeadline } from '../wire/headline.ts'
 import {
   type Account,
   bytesAt,
   dropProcesses,
+  FOLD_STEPS,
   type Folding,
   findProcess,
   type LoggedEvent,
@@ -42,6 +43,9 @@ import {
   RUNS,
   UNFINISHED,
 } from './row.ts'
+
+/** The steps of a row and of each of its marks. */
+const [ROW_STEPS, MARK_STEPS] = [20, 3]
 
 const toUs = (ns: bigint): number => Number(ns / 1000n)
 const keyOf = (process: string, meta: string): string => `${process}\0${meta}`
@@ -76,11 +80,16 @@ export async function addHead(account: Account, head: BaseHead): Promise<void> {
 }
 
 /** Adds the rows of a page. `events`: what the log has had of its processes since the base began. */
-export function addPage(account: Account, page: BasePage, events: readonly LoggedEvent[], building: Building): void {
+export async function addPage(
+  account: Account,
+  page: BasePage,
+  events: readonly LoggedEvent[],
+  building: Building,
+): Promise<void> {
   const starts = new Map(page.starts.map((row) => [keyOf(row.process, row.meta), row]))
   const figures = Map.groupBy(page.figures, ({ process, meta = '' }) => keyOf(process, meta))
-  const logged = Map.groupBy(events, ({ event }) => keyOf(event.process, event.meta))
-  const stored = Map.groupBy(page.marks, ({ process, meta }) => keyOf(process, meta))
+  const logged = await groupInTurns(events, ({ event }) => keyOf(event.process, event.meta))
+  const stored = await groupInTurns(page.marks, ({ process, meta }) => keyOf(process, meta))
   for (const key of new Set([...stored.keys(), ...logged.keys()])) {
     const [name, meta] = key.split('\0') as [string, string]
     const known = (stored.get(key) ?? []).map(fromStored)
@@ -101,6 +110,7 @@ export function addPage(account: Account, page: BasePage, events: readonly Logge
       }
     }
     if (isFull) noteClosedHours(account, name, news, building)
+    if (spend(ROW_STEPS + MARK_STEPS * known.length + FOLD_STEPS * news.length)) await rest()
   }
   addExceptions(account, events, building)
   for (const one of events) noteEvent(findProcess(account, one.event.process), one)

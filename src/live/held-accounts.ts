@@ -126,7 +126,7 @@ export function adopt(one: Held, fresh: Account, processes: readonly string[] | 
   const { account } = one
   fresh.version = Math.max(fresh.version, account.version) + 1
   if (processes === undefined) {
-    for (const process of fresh.processes.values()) process.version = fresh.version
+    fresh.sinceVersion = fresh.version
     one.account = fresh
     return
   }

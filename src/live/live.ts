@@ -203,7 +203,8 @@ export function createLive(options: LiveOptions) {
     const text = ({ version, seqs }: { version: number; seqs: Seqs }) => `${version}${isDelivered(seqs) ? '' : '+'}`
     const own = processes?.map((process) => {
       const known = account.processes.get(process)
-      return known === undefined ? `0${account.omitted}` : text(known)
+      if (known === undefined) return `0${account.omitted}`
+      return text({ version: Math.max(known.version, account.sinceVersion), seqs: known.seqs })
     })
     return `${heldSince.toString(36)} ${touches} ${own?.join(' ') ?? text(account)}`
   }

@@ -37,8 +37,6 @@ export interface Reading {
 
 /** The longest part of the log that is read for what the stores lack. */
 const CATCH_UP_BYTES = 64 * 2 ** 20
-/** The steps of a process and of each of its marks. */
-const [PROCESS_STEPS, MARK_STEPS] = [20, 3]
 /** Each round leaves the events that arrived during it. */
 const ROUNDS = 20
 
@@ -105,10 +103,9 @@ export async function readAccount(reading: Reading): Promise<() => Account> {
       const building = { ...folding, nowUs, delivered }
       const news = logged.get(process) ?? []
       account.bytes -= bytesAt(account, process)
-      addPage(account, { ...page, ...own }, news, building)
+      await addPage(account, { ...page, ...own }, news, building)
       account.bytes += bytesAt(account, process)
       used.set(process, news.length)
-      if (spend(PROCESS_STEPS + MARK_STEPS * own.marks.length + FOLD_STEPS * news.length)) await rest()
     }
     dropProcesses(account, folding)
   }

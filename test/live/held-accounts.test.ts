@@ -1,6 +1,7 @@
 // Which accounts are kept, for whom, and which are said to be looked at.
 import { expect, test } from 'bun:test'
-import { createHeldAccounts } from '../../src/live/held-accounts.ts'
+import { createAccount, findProcess } from '../../src/live/account.ts'
+import { adopt, createHeldAccounts } from '../../src/live/held-accounts.ts'
 
 const MINUTE_US = 60e6
 
@@ -29,4 +30,20 @@ test('an account is looked at for ten minutes, and kept while another node asks 
   nowUs += 8 * MINUTE_US
   accounts.sweep()
   expect([accounts.held.size, isOpen, forgotten]).toEqual([0, false, ['ada', 'eve', 'bob']])
+})
+
+test('a base takes the place of the former one without a loop over its processes', () => {
+  const accounts = createHeldAccounts({
+    ...{ nowUs: () => 0, maxBytes: 1e6 },
+    onFirst: () => {},
+    onLast: () => {},
+    onForget: () => {},
+  })
+  const one = accounts.find('ada')
+  one.account.version = 7
+  const fresh = createAccount('ada')
+  Object.freeze(findProcess(fresh, 'job'))
+  adopt(one, fresh, undefined)
+  expect([one.account, fresh.version, fresh.sinceVersion]).toEqual([fresh, 8, 8])
+  accounts.close()
 })

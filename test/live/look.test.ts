@@ -239,6 +239,18 @@ describe('versions', () => {
     expect(of('job')).not.toBe(versions[2])
     expect(of('other')).not.toBe(other)
   })
+  test('change for each process when the account is read again', async () => {
+    const cast = await openCast()
+    cast.events.push(...runAt(T0 - HOUR, MINUTE))
+    await cast.ask()
+    const of = (process: string) => cast.live.versionOf('ada', [process])
+    const before = of('job')
+    cast.nowMs += 11 * MINUTE
+    await cast.send(startAt(cast.nowMs, { process: 'other' }))
+    await cast.ship()
+    await cast.until(() => of('job') !== before)
+    expect(cast.reads.filter((name) => name === 'findRaised')).toHaveLength(2) // a base each
+  })
 })
 
 describe('other nodes', () => {

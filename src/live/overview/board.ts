@@ -56,6 +56,7 @@ export function createAround({ watched, decisions, nowUs, knownUs, maxRunUs }: J
   const watches = JSON.stringify(watched.watches.map(({ shown }) => [shown.id, shown.process, shown.meta, shown.late]))
   const covering = new Map<string, readonly CoveringWatch[]>()
   const coveringOf = (process: string): readonly CoveringWatch[] => {
+    if (watched.watches.length === 0) return watched.watches
     const known = covering.get(process) ?? watched.watches.filter((watch) => watch.covers(process))
     covering.set(process, known)
     return known
@@ -104,7 +105,8 @@ export function createBoard() {
     /** Judges all processes, also those of which only an alert is known. */
     async judge(account: Account, around: Around, judging: Judging): Promise<ReadonlyMap<string, Verdict>> {
       const extra = [...around.names()].filter((name) => !account.processes.has(name))
-      for (const process of [...account.processes.values(), ...extra.map(createProcess)]) {
+      // no copy of all: it would take a long turn
+      for (const process of chain(account.processes.values(), extra.map(createProcess))) {
         const { name } = process
         const key = around.keyOf(name)
         const known = verdicts.get(name)
@@ -118,7 +120,7 @@ export function createBoard() {
       }
       if (verdicts.size > account.processes.size + extra.length) {
         const bare = new Set(extra)
-        for (const name of [...verdicts.keys()]) {
+        for (const name of verdicts.keys()) {
           if (!account.processes.has(name) && !bare.has(name)) verdicts.delete(name)
           if (spend()) await rest()
         }
@@ -133,6 +135,10 @@ export function createBoard() {
       return least
     },
   }
+}
+
+function* chain<T>(...parts: readonly Iterable<T>[]): Iterable<T> {
+  for (const part of parts) yield* part
 }
 
 const isBareStill = (verdict: Verdict, process: Process, key: string): boolean =>

@@ -160,7 +160,13 @@ export function createOverview(deps: OverviewDeps) {
     const { look, verdicts, watched, blind } = loaded
     const { process } = asked
     const own = process === undefined ? undefined : verdicts.get(process)
-    const all = process === undefined ? [...verdicts.values()] : own === undefined ? [] : [own]
+    const copyAll = () =>
+      mapInTurns(
+        verdicts.values(),
+        (one) => one,
+        () => 1,
+      )
+    const all = process === undefined ? await copyAll() : own === undefined ? [] : [own]
     if (blind !== undefined && all.length === 0) throw blind
     const known = blind !== undefined ? NO_MEDIANS : await medians.find(account, process, loaded.nowUs)
     const alone = process === undefined ? undefined : await askAlone(account, process)
@@ -225,7 +231,7 @@ export function createOverview(deps: OverviewDeps) {
     async known(account: string): Promise<Known> {
       const { verdicts, watched, nowUs: now } = await load(account)
       const [states, figures]: [Known['states'][number][], MetaFigures[]] = [[], []]
-      for (const { process, state } of [...verdicts.values()]) {
+      for (const { process, state } of verdicts.values()) {
         states.push({ process: process.name, state })
         figures.push(...figuresOf(process, now))
         if (spend(FIGURE_STEPS)) await rest()

@@ -3,6 +3,7 @@ import { describe, expect, spyOn, test } from 'bun:test'
 import { EngineUnavailableError, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import { ClickHouseFault } from '../../../src/store/clickhouse/judge-failure.ts'
 import { createBoundedSelect } from '../../../src/store/clickhouse/selection.ts'
+import { countTurns } from '../../support/count-turns.ts'
 import { engineMissing, freshEmbedded } from '../../support/engine.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 import { tempDir } from '../../support/temp-dir.ts'
@@ -110,6 +111,23 @@ describe('over HTTP', () => {
 })
 
 describe.skipIf(engineMissing !== undefined)('embedded', () => {
+  test('a long answer is decoded in pieces, which may part a character', async () => {
+    const client = await openClickHouseClient(freshEmbedded(), 30_000)
+    const decode = spyOn(TextDecoder.prototype, 'decode')
+    const { result, turns } = await countTurns(() =>
+      client.select<{ n: number; text: string }>(
+        "SELECT number AS n, repeat('aä€😀', 30) AS text FROM numbers(10_000)",
+      ),
+    )
+    const longest = Math.max(...decode.mock.calls.map(([bytes]) => bytes?.byteLength ?? 0))
+    decode.mockRestore()
+    expect(result.map(({ n }) => Number(n))).toEqual(Array.from({ length: 10_000 }, (_, i) => i))
+    expect(new Set(result.map(({ text }) => text))).toEqual(new Set(['aä€😀'.repeat(30)]))
+    expect(longest).toBeLessThanOrEqual(64 * 1024)
+    expect(turns).toBeGreaterThan(20)
+    await client.close()
+  })
+
   const other = tempDir('other')
 
   test('an error for a directory that cannot be opened reports what to do', async () => {
