@@ -147,7 +147,6 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   return {
     /** The hot path of every request: see `KeyRing.find`. */
     findKey: ring.find,
-    /** Can an account be made now? */
     signUpOpen,
     /** The code that the first sign-up needs; undefined if none is needed or an account exists. Logged at the start. */
     setupCode,
@@ -158,7 +157,6 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     signUp,
     disputes: createDisputes({ database, ring, signUp, nowMs, dropAccount: dropFromMemory }),
     strangerMails,
-    /** Accounts that the operator suspended. */
     suspensions,
     operator,
     /** The person whose proof ended the claim on the account, and who has not chosen yet what becomes of it. */

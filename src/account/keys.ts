@@ -182,7 +182,6 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, nowMs: () => nu
       if (row.revoked_ms === null) ring.set(row)
       return used([row])[0]!
     },
-    /** Forgets the keys of a deleted account. */
     dropAccount: ring.dropAccount,
     /** Stores when keys were last used, and sometimes removes those that ended too long ago to be listed. */
     async flush(): Promise<void> {

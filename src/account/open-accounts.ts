@@ -17,7 +17,6 @@ import { ACCOUNT_USE, openUse } from './use.ts'
 import { createWatchCount, WATCH_COUNT } from './watch-count.ts'
 
 export interface OpenAccountsOptions extends AccountsOptions {
-  /** Path of accounts.sqlite. */
   readonly path: string
 }
 

@@ -69,7 +69,6 @@ export interface View {
   readonly isOldestFirst?: boolean
   /** Prints a row instead of the table. */
   readonly print?: (row: Row) => string
-  /** Message if there are no rows. */
   readonly empty: string
   /** Notes for people beside the rows of the first page. */
   note?(answer: Row): string | undefined

@@ -1,4 +1,4 @@
-// `stint exceptions resolve|ignore|reopen`: what people decide about a group of exceptions.
+// `stint exceptions resolve|ignore|reopen`: people's decisions about a group of exceptions.
 import type { ChangedExceptionGroups } from '../wire/exceptions.ts'
 import { createApi } from './api.ts'
 import { JSON_OPTION, type Json, printJson } from './commands.ts'

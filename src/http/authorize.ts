@@ -30,11 +30,10 @@ export interface AuthorizeDeps {
   isSuspended(account: string): boolean
   isOperator(account: string): boolean
   isOwnHost(request: Request): boolean
-  /** PUBLIC_URL, if it is set. */
   readonly publicOrigin?: string | undefined
 }
 
-/** A request that may. Either `key` or `session` is there. */
+/** The sender of an admitted request: either `key` or `session` is there. */
 export interface Asker {
   readonly account: string
   /** A key counts as a member, or as a viewer after its creator became one. */
@@ -139,7 +138,7 @@ function keepWithinLimit(account: string, { readLimit }: AuthorizeDeps): void {
 /** `Authorization: Bearer`, which Prometheus and most HTTP tools can send. A Basic one is a proxy's own. */
 const BEARER = /^bearer +(\S+) *$/i
 
-/** What the request names as its key: Stint's header, or else `Authorization: Bearer`. */
+/** The key in Stint's header, or else in `Authorization: Bearer`. */
 export const secretOf = (headers: Headers, keyHeader: string): string | undefined =>
   headers.get(keyHeader) ?? BEARER.exec(headers.get('authorization') ?? '')?.[1]
 

@@ -44,7 +44,6 @@ const METRICS_HEADERS = codedHeadersOf(METRICS_TYPE)
 const CHUNK_BYTES = 64 * 1024
 const SLICE_CHARS = 128 * 1024
 
-/** 200 with JSON. */
 export const compressedJson = async (request: Request, body: object): Promise<Response> =>
   answerEncoded(request, await encodeFor(request, body))
 

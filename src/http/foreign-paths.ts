@@ -5,7 +5,6 @@ interface ForeignPath {
   readonly pattern: RegExp
   /** Names the product's path and Stint's own way. */
   readonly sentence: string
-  /** In the repository. */
   readonly page: string
 }
 
@@ -81,7 +80,6 @@ export const FOREIGN_PATHS: readonly ForeignPath[] = [
   },
 ]
 
-/** The `detail` of a 404. */
 export function describeUnknownPath(path: string): string {
   const found = FOREIGN_PATHS.find(({ pattern }) => pattern.test(path))
   return found === undefined ? 'There is no such path.' : `There is no such path. ${found.sentence} See ${found.page}.`

@@ -35,7 +35,6 @@ export function countBuckets(every: Every, tz: string | undefined, fromNs: bigin
   return Math.ceil(Number(toNs - fromNs) / 1e9 / (endsDaily ? DAY_S / Math.ceil(DAY_S / length) : length))
 }
 
-/** Whether the runtime knows the time zone. */
 export function isTimeZone(tz: string): boolean {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: tz }) !== undefined

@@ -38,7 +38,6 @@ interface ExceptionLimits {
 
 const LIMITS: ExceptionLimits = { each: 10_000, all: 100_000 }
 
-/** The exceptions of one process and meta. */
 interface Subject {
   /** Ascending, by uid ('' = without). */
   readonly times: ReadonlyMap<string, readonly bigint[]>

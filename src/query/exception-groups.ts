@@ -29,7 +29,6 @@ const EVER = { fromNs: FIRST_NS, toNs: LAST_NS }
 /** All throw StoreError, `list` also Problem `store_unavailable`. */
 export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<GroupStates, 'list'> = NO_STATES) {
   const seen = createSeenBefore(exceptions)
-  /** Groups with a state. */
   async function judge({ account, signal }: Asker, known: readonly GroupState[]): Promise<Judged[]> {
     const resolved = known.filter(({ status }) => status === 'resolved')
     if (resolved.length === 0) return known as Judged[]
@@ -114,7 +113,6 @@ interface ChangeGroupDeps {
   readonly exceptions: Pick<ExceptionSource, 'findGroupSpans'>
   readonly states: Omit<GroupStates, 'find'>
   nowUs(): number
-  /** Called after a change. */
   changed(account: string): void
 }
 

@@ -61,11 +61,9 @@ export interface Question {
   readonly state?: GivenToAny['state']
   readonly name?: string
   readonly fingerprint?: string
-  /** Words. */
   readonly text?: readonly string[]
   readonly status?: GivenToAny['status']
   readonly format?: (typeof EXPORT_FORMATS)[number]
-  /** Metrics that are added to timings. */
   readonly metric?: readonly string[]
   /** Timings with the states that they had at `toNs`. */
   readonly as_of?: 'to'
@@ -83,7 +81,6 @@ export interface Question {
   /** Only with `every`. */
   readonly tz?: string
   readonly limit: number
-  /** Timings per process. */
   readonly each: number
   /** On every page but the first: the last item of the page before. */
   readonly place?: readonly string[]

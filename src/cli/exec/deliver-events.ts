@@ -33,7 +33,7 @@ const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 60_000
 /** The first try's part of the time for the end: the connection of the start may have died meanwhile. */
 const FIRST_TRY = 1 / 3
-/** After a wait in vain nothing is waited for so long, and then this much for an hour: a second in a minute. */
+/** After a wait in vain nothing waits for a minute, and then this much for an hour: a second in a minute. */
 const VAIN_MS = 60_000
 const LONG_VAIN_MS = 3_600_000
 const VAIN_WAIT_MS = 1000

@@ -1,4 +1,4 @@
-// `stint flush`: sends what was kept while Stint was away, and once more what it refused.
+// `stint flush`: sends the events that were kept while Stint was away, and once more those that it refused.
 import { openBacklog } from '../../client/backlog.ts'
 import { systemClock } from '../../clock.ts'
 import { readCliConfig } from '../config.ts'

@@ -27,7 +27,7 @@ export const EXEC_FLAGS = {
   wait: ['<span>', 'how long the end waits for a Stint that does not answer; default: 10s'],
 } as const satisfies Partial<Record<keyof ExecCall | 'no-output', readonly [value: string, about: string]>>
 
-/** The arguments are wrong; the message says why. */
+/** Invalid arguments; the message says why. */
 export class ExecUsage extends Error {
   override readonly name = 'ExecUsage'
 }

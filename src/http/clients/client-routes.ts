@@ -12,7 +12,6 @@ import { readRecipes } from './recipes.ts'
 import { createServedFiles, FORMER_NAMES, SERVED_NAMES, type ServedFile, type ServedName } from './served-files.ts'
 
 export interface ClientRoutesDeps {
-  /** The header that carries an API key. */
   readonly keyHeader: string
   /** The address that lines to paste name; undefined if none is known for sure. */
   ownAddress(request: Request): string | undefined

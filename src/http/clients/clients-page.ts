@@ -1,4 +1,4 @@
-// The page of `/clients`: lines to paste, and what makes sure that the files are those of this version.
+// The page of `/clients`: lines to paste, and hashes that prove that the files are those of this version.
 
 import { formatVersion, readVersion } from '../../version.ts'
 import type { ServedFile, ServedName } from './served-files.ts'

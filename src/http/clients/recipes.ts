@@ -12,7 +12,7 @@ export async function readRecipes(): Promise<readonly Snippet[]> {
     if (block === undefined) return []
     const name = section.slice(0, section.indexOf('\n'))
     const prose = section.slice(name.length, section.indexOf('```')).trim().replaceAll(/\s+/g, ' ')
-    // what the tests run is for the readers of the page
+    // sentences about the tests are for readers of the page alone
     const hint = prose.split(/(?<=[.:]) /).filter((sentence) => !/\b(?:by|of) (?:the tests|them)\b/.test(sentence))
     return [{ name, hint: hint.join(' '), text: block.replaceAll('https://stint.example.com', 'ADDRESS') }]
   })

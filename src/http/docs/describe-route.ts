@@ -14,7 +14,7 @@ const securityOf = ({ scope, role }: AccessRule): Record<string, string[]>[] => 
   ...(role === null ? [] : [{ session: [] }]),
 ]
 
-/** Who may call the route, in words. */
+/** The callers that the route admits, in words. */
 function wordAccess({ scope, role, operator }: AccessRule): string | undefined {
   const key = scope !== null && `a key with the scope \`${scope}\``
   const people = { viewer: 'any member', member: 'a member or an owner', owner: 'an owner' } as const
@@ -33,7 +33,6 @@ const HEADERS: Readonly<Record<number, object>> = {
 
 const NOT_MODIFIED = { 304: { description: 'Nothing has changed since the answer whose `ETag` is in `If-None-Match`' } }
 
-/** Elysia's options for the route. */
 export function describeRoute(route: Route): { detail: DocumentDecoration } {
   const { tag, access, summary, description, body, answers, problems, hasTag } = route
   const text = [description, wordAccess(ACCESS[access])].filter(Boolean).join(' ')

@@ -14,7 +14,6 @@ const SESSION_NAMES = `\`__Host-${SESSION_COOKIE}\` by TLS, otherwise \`${SESSIO
 const SESSION_ABOUT = `Set by signing in. Its name is ${SESSION_NAMES}.`
 
 interface SwaggerDeps {
-  /** The routes to describe. */
   readonly described: AnyElysia
   readonly keyHeader: string
 }

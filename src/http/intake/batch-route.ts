@@ -39,7 +39,7 @@ interface Accepted {
 }
 
 const HEADERS = uncachedHeaders({ 'content-type': 'application/json' })
-/** Roughly, of an event while its batch is under way: its draft or refusal, and its item of the answer. */
+/** Rough memory of an event while its batch is under way: its draft or refusal, and its item of the answer. */
 const EVENT_BYTES = 500
 
 export function batchRoute(deps: BatchDeps) {

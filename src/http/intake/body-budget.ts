@@ -16,7 +16,7 @@ const UNCOUNTED_BYTES = 64 * 1024
 const busy = () =>
   new Problem('busy', 'Too many large bodies are on their way; send this one again.', { retryAfterS: 1 })
 
-/** A body of which it is known that it is small. */
+/** False also for a body of unknown length. */
 export const isSmall = ({ headers }: Request): boolean =>
   Number(headers.get('content-length') ?? Infinity) <= UNCOUNTED_BYTES
 

@@ -1,7 +1,6 @@
 // Where a text stops being JSON: line, column and the kind of the fault, never a character of the text. Only its
 // beginning is read, after JSON.parse has refused it: the rest would block the event loop.
 
-/** How many characters are read. */
 const MAX_READ = 64 * 1024
 const BEYOND = `after the first ${MAX_READ} characters`
 const SPACE = /[ \t\n\r]/
