@@ -1,4 +1,5 @@
 // Raw marks for the watches, which pair them themselves.
+import { rest, sortInTurns, spend } from '../../turns.ts'
 import { compare } from '../order.ts'
 import type { FoundMark, MarkSelection } from '../source.ts'
 import type { InfluxClient } from './client.ts'
@@ -13,29 +14,23 @@ export async function findMarks(
   if (q.process?.length === 0) return []
   const reader = createMarkReader(client, q, { tail: q.perSeries })
   const series = await readNewest(reader, floorS(q.fromNs), ceilS(q.toNs), q.maxRows)
-  const rows = series.flatMap(({ subject, marks }) =>
-    marks.map(
-      ({ mark, uid, at, stampUs, sub }): FoundMark => ({
-        ...subject,
-        uid,
-        mark,
-        ns: BigInt(at) * 1000n,
-        restNs: (stampUs - at) * 1000 + sub,
-      }),
-    ),
-  )
+  const rows: FoundMark[] = []
+  for (const { subject, marks } of series)
+    for (const { mark, uid, at, stampUs, sub } of marks) {
+      const ns = BigInt(at) * 1000n
+      if (ns >= q.fromNs && ns < q.toNs) rows.push({ ...subject, uid, mark, ns, restNs: (stampUs - at) * 1000 + sub })
+      if (spend(4)) await rest()
+    }
   const left = new Map<string, number>()
-  const isFew = ({ process, meta }: FoundMark) => {
-    const key = `${process}\0${meta}`
+  const found: FoundMark[] = []
+  for (const row of await sortInTurns(rows, (a, b) => compare(b.ns, a.ns))) {
+    const key = `${row.process}\0${row.meta}`
     const n = left.get(key) ?? q.perSeries ?? Number.POSITIVE_INFINITY
     left.set(key, n - 1)
-    return n > 0
+    if (n > 0 && found.push(row) === q.maxRows) break
+    if (spend(2)) await rest()
   }
-  return rows
-    .filter(({ ns }) => ns >= q.fromNs && ns < q.toNs)
-    .sort((a, b) => compare(b.ns, a.ns))
-    .filter(isFew)
-    .slice(0, q.maxRows)
+  return found
 }
 
 /** At least the newest `maxRows` marks of the seconds [fromS, toS), and few more: a range that holds more is halved. */
