@@ -1,6 +1,7 @@
 // However many questions are being answered, the event loop has its turn: rows that are read within one turn are few.
 import { expect, test } from 'bun:test'
 import { encodeJson } from '../../src/http/compressed.ts'
+import type { Known } from '../../src/query/prometheus.ts'
 import type { Questions } from '../../src/query/questions.ts'
 import type {
   ExceptionGroupRow,
@@ -67,7 +68,14 @@ function sources(note: () => void) {
     findGroupSpans: async () => texts,
     findMoments: async () => moments,
   }
-  return { points, exceptions }
+  const newest = { startUs: 1, okUs: 1, failedUs: undefined, tookUs: 1, seenUs: Number(NOW_NS / 1000n), running: 0 }
+  const runs = { completed: 3, failed: 0, abandoned: 0, orphan: 0 }
+  const known = async (): Promise<Known> => ({
+    figures: times(10_000, (i, own) => ({ ...own, meta: `m${i}`, newest, isCut: true, exceptions: 0, runs })),
+    states: times(10_000, (_, own) => ({ ...own, state: 'completed' as const })),
+    alerts: [],
+  })
+  return { points, exceptions, known }
 }
 
 const ASKED: readonly (readonly [kind: keyof Questions, search: string, most?: number])[] = [
