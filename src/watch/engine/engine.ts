@@ -195,6 +195,7 @@ async function commit(state: EngineState): Promise<void> {
   state.savedUs = monotonicUs()
   for (const { alert, why } of omitted) {
     if (why === 'known') book.noteKnown(alert)
+    else state.judge.omit(alert.watch, alert.identity ?? '')
     state.outdated.add(alert.account)
   }
   await inputs.settle(judged)

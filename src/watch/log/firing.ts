@@ -34,6 +34,11 @@ export function createFiring({ emit, isKnown, isSuspended }: FiringOptions) {
       opened = new Set()
       changes = 0
     },
+    /** It was not stored, and may open again. */
+    omit(watch: string, identity: string): void {
+      opened.delete(keyOf(watch, identity))
+      openedBefore.delete(keyOf(watch, identity))
+    },
     find: (watch: string, instance: string): JudgedAlert | undefined => firing.get(watch)?.get(instance),
     /** Replaces what is known of a watch. */
     set(watch: string, alerts: readonly JudgedAlert[]): void {

@@ -178,6 +178,8 @@ export interface WatchJudge {
   /** What changed since the last call; keep it until it is stored. */
   takeDirty(): readonly StateRow[]
   dirtyCount(): number
+  /** An alert was not stored, because its watch was changed: by the changed one it may open again. Then `setWatches`. */
+  omit(watch: string, identity: string): void
 
   waiting(): readonly Waiting[]
   /** Processes that are not judged, or not with each meta, because the account has MAX_SERIES series. */

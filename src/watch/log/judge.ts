@@ -174,6 +174,7 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
       return desk.takeRows()
     },
     dirtyCount: desk.count,
+    omit: firing.omit,
     waiting: () => [...desk.waits.values()].filter((it) => it.judgedAtUs > judgedUs && !it.lost.isSuspended),
     dropped: (name) => [...(accounts.get(name)?.dropped ?? [])],
   }

@@ -8,6 +8,7 @@ import { openSpool } from '../../../src/spool/open-spool.ts'
 import type { Spool } from '../../../src/spool/spool.ts'
 import { createEngine, type Engine } from '../../../src/watch/engine/engine.ts'
 import { createSeed, type KnownMark } from '../../../src/watch/engine/seed.ts'
+import { toReminder } from '../../../src/watch/engine/to-reminder.ts'
 import { createFeeder } from '../../../src/watch/feed/feeder.ts'
 import { createOwnInputs } from '../../../src/watch/feed/own-inputs.ts'
 import { createRefusedTimes, hearRefusals, type RefusedTimes } from '../../../src/watch/feed/refused-times.ts'
@@ -16,7 +17,7 @@ import type { WatchStore } from '../../../src/watch/storage/create-watch-store.t
 import { WentBack } from '../../../src/watch/storage/feed-statements.ts'
 import type { WatchSpec } from '../../../src/watch/watch.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { ACCOUNT, channelOf, dueOf, judgedOf, openStore, silent, watchOf } from '../watch-cast.ts'
+import { ACCOUNT, alertOf, channelOf, dueOf, judgedOf, openStore, silent, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
 const BEGAN = Date.UTC(2026, 10, 21) * 1000
@@ -28,6 +29,8 @@ let spools: { readonly points: Spool; readonly exceptions: Spool }
 let engine: Engine
 let stored: KnownMark[]
 let isAway: boolean
+/** The watches of an account cannot be read. */
+let isUnreadable: boolean
 /** The stamps lead the wall clock by so much. */
 let leadUs: number
 /** Starts and ends of the account are refused. */
@@ -50,8 +53,13 @@ async function open(): Promise<void> {
     if (isAway) throw new Error('the store is away')
     return stored
   }
+  const watches: WatchStore['watches'] = async (account) => {
+    if (isUnreadable && account !== undefined) throw new Error('the database is away')
+    return store.watches(account)
+  }
   engine = createEngine({
-    ...{ store, nowUs, logUs: nowUs, monotonicUs: nowUs, maxRunUs: 86_400 * S },
+    store: { ...store, watches },
+    ...{ nowUs, logUs: nowUs, monotonicUs: nowUs, maxRunUs: 86_400 * S },
     inputs: hearRefusals(
       createOwnInputs(feeder, 0, (times) => store.putRefused(0, times, now)),
       (time) => engine.addDowntime(time),
@@ -81,6 +89,7 @@ beforeEach(async () => {
   now = BEGAN
   stored = []
   isAway = false
+  isUnreadable = false
   leadUs = 0
   isRefused = false
   await open()
@@ -282,6 +291,38 @@ test('a database that was set back to an earlier commit of this engine is notice
   now += 5 * S
   await expect(judge()).rejects.toBeInstanceOf(WentBack)
   expect([await firing(), (await store.judged()).judgedUs]).toEqual([['job failed'], restoredUs])
+})
+
+test('a reminder that a clock set back would delay comes after one interval', () => {
+  const nowUs = BEGAN
+  const alert = alertOf('ale_1', 'job', { remindUs: nowUs + 86_400 * S })
+  const reminder = toReminder(watchOf('job', { remind: '10m' }), alert, { nowUs, publicUrl: '' })
+  expect(reminder).toEqual({ kind: 'remind', id: 'ale_1', remindUs: nowUs + 600 * S, notifications: [] })
+})
+
+test('an alert of a watch that was changed meanwhile is judged again by the watch as it is', async () => {
+  await watch('job', { long: '20s' })
+  await send('start', 'job', 'a')
+  await pass(10)
+  const [made] = await store.watches(ACCOUNT)
+  await store.putWatch({ ...made!, changed: { long: now } }, now) // by another node, which is not heard yet
+  await pass(20)
+  expect(await firing()).toEqual(['job long'])
+})
+
+test('changed watches that could not be read are read by the next step', async () => {
+  await judge()
+  const spec = { process: 'job', failed: { after: 1, exceptions: false } }
+  await store.addWatch(watchOf('job', spec, { createdUs: now, sinceUs: now }), 9)
+  isUnreadable = true
+  engine.hurry(ACCOUNT)
+  await expect(judge()).rejects.toThrow('away')
+  isUnreadable = false
+  await judge()
+  now += S
+  await send('failed', 'job', 'a')
+  await pass(5)
+  expect(await firing()).toEqual(['job failed'])
 })
 
 /** As after an upgrade: what came since a minute ago is to be asked of the stores. */
