@@ -123,6 +123,9 @@ describe('a busy or unreachable store', () => {
     expect(shipper.status()).toMatchObject({ state: 'retrying', reason: 'busy' })
     await drain(shipper)
     expect(trial.store.events()).toEqual(marks(3))
+    await trial.append(marks(1, 3))
+    script('write', BUSY)
+    expect(await stepUntilHeld(shipper)).toBe(100)
   })
 
   test.each([
@@ -178,6 +181,21 @@ describe('a batch that is too large', () => {
     expect(marks(15_000).every((event) => trial.store.timesWritten(event) === 1)).toBe(true)
     expect(trial.dead()).toEqual([])
     expect(trial.counts.batches.too_large).toBeLessThan(7)
+  })
+
+  test('makes requests grow again, batch by batch, once the store takes more', async () => {
+    const shipper = trial.shipper()
+    trial.store.faults = { maxEvents: 700 }
+    await trial.append(marks(5_000))
+    await drain(shipper)
+    trial.store.faults = {}
+    const before = writes().length
+    await trial.append(marks(10_000, 5_000))
+    await drain(shipper)
+    const [first = 0, ...others] = writes()
+      .slice(before)
+      .map(({ events }) => events.length)
+    expect(Math.max(...others)).toBeGreaterThan(first)
   })
 
   test('an event that is too large alone goes to the dead letters, and the others arrive', async () => {

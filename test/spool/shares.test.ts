@@ -109,3 +109,27 @@ test('a share is released step by step, never below what is held', () => {
   shares.pass(4)
   expect(shares.held('a')).toBe(0)
 })
+
+test('what a released owner holds counts once, at most the size of the spool, until it is delivered', () => {
+  const shares = new Shares({
+    runBytes: 1,
+    maxBytes: 100,
+    isShared: () => true,
+    isOver: () => false,
+    judgeOwners: () => undefined,
+    onRefused: () => {},
+  })
+  const commit = (bytes: number, endSeq: number) => shares.commit(new Map([['a', { bytes, records: 1 }]]), endSeq)
+  commit(60, 1)
+  shares.release('a')
+  shares.release('a')
+  expect(shares.uncountedBytes).toBe(60)
+  commit(30, 2)
+  expect(shares.uncountedBytes).toBe(90)
+  commit(50, 3)
+  expect(shares.uncountedBytes).toBe(100)
+  shares.pass(3)
+  expect(shares.uncountedBytes).toBe(0)
+  shares.find(new Map([['b', 40]]), 3) // found in the log, and delivered meanwhile
+  expect(shares.held('b')).toBe(0)
+})

@@ -101,6 +101,21 @@ test('an alert that has ended cannot be acknowledged, even if it ends meanwhile;
   expect((await alerts().undoAcknowledge(ACCOUNT, 'ale_late')).acknowledged?.by).toBe('ada@example.com')
 })
 
+test('a changed interval of reminders counts from the last notification', async () => {
+  await watches().change(ACCOUNT, 'wat_1', { remind: '2h' })
+  await commit(store, NOW, reminded('ale_late', NOW + HOUR)) // the last one was an hour ago
+  await watches().change(ACCOUNT, 'wat_1', { remind: '90m' })
+  expect((await store.alert(ACCOUNT, 'ale_late'))?.remindUs).toBe(NOW + HOUR / 2)
+})
+
+test('a watch whose pause a person ends counts from then on', async () => {
+  const sinceUs = async () => (await store.watch(ACCOUNT, 'wat_1'))?.sinceUs
+  await watches().change(ACCOUNT, 'wat_1', { paused_until: '2030-01-01T00:00:00Z' })
+  expect(await sinceUs()).toBe(0)
+  await watches().change(ACCOUNT, 'wat_1', { paused_until: null })
+  expect(await sinceUs()).toBe(NOW)
+})
+
 test('changing one condition ends only its alerts, and only those that do not hold any more', async () => {
   await watches().change(ACCOUNT, 'wat_1', { late: { every: '1d' } })
   expect(await firing()).toEqual(['ale_failed', 'ale_long'])

@@ -30,10 +30,13 @@ const sent = () => received.map(({ headers }) => headers.get('webhook-id'))
 
 let store: WatchStore
 let now: number
+/** From the time since which an alert fires to its notification. */
+let alertSeconds: number[]
 /** How long a receiver may take; a test whose receiver never answers makes it shorter. */
 let timeoutMs: number
 beforeEach(() => {
   timeoutMs = 10_000
+  alertSeconds = []
   received.length = 0
   receiver.answer = () => new Response('ok')
   store = openStore(inMemoryDir())
@@ -54,7 +57,7 @@ const outboxOf = (mayDeliver = () => true, deliver?: Deliver, isHeld = (_account
       }),
     nowUs: () => now,
     log: silent,
-    meter: { delivered() {}, failed() {}, seconds() {}, alertSeconds() {} },
+    meter: { delivered() {}, failed() {}, seconds() {}, alertSeconds: (s) => alertSeconds.push(s) },
   })
 
 async function fill(channel: StoredChannel, n: number): Promise<void> {
@@ -155,6 +158,42 @@ test('channels of an account that is held are sent nothing until it is not', asy
   isHeld = false
   await outbox.step()
   expect(received).toHaveLength(1)
+})
+
+test('an account sends at most 60 e-mails at once, over all of its channels', async () => {
+  const channels = Array.from({ length: 7 }, (_, i) => channelOf(`cha_${i}`, { kind: 'email' }))
+  for (const channel of channels) await store.addChannel(channel, 10)
+  await store.addWatch(watchOf('wat_1'), 10)
+  let mails = 0
+  const outbox = outboxOf(undefined, async () => `${++mails}`)
+  for (let i = 0; i < 10; i++) {
+    const notifications = channels.map(({ id }) => notificationOf(`msg_${i} ${id}`, id, `ale_${i}`))
+    await commit(store, now, opened(alertOf(`ale_${i}`, 'wat_1'), notifications))
+    await outbox.step()
+  }
+  expect(mails).toBe(60)
+})
+
+test('a node that is stopped begins no further message', async () => {
+  await fill(channelOf('cha_1', { target: url('/hook') }), 3)
+  const outbox = outboxOf()
+  const stops: Promise<void>[] = []
+  receiver.answer = () => {
+    stops.push(outbox.stop())
+    return new Response('ok')
+  }
+  await outbox.step()
+  await Promise.all(stops)
+  expect([received.length, (await store.outbox()).waiting]).toEqual([1, 2])
+})
+
+test('the time until an alert is notified is that of its beginning, not of its end', async () => {
+  await fill(channelOf('cha_1', { target: url('/hook') }), 1)
+  const outbox = outboxOf()
+  await outbox.step()
+  await commit(store, now, resolved('ale_0', now, [typed('msg_end', 'alert.resolved', 'ale_0')]))
+  await outbox.step()
+  expect([received.length, alertSeconds.length]).toEqual([2, 1])
 })
 
 test('a broken channel with thousands of waiting notifications delays no other channel', async () => {

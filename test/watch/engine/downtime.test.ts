@@ -76,6 +76,41 @@ test('a pause of the process, a clock that jumps ahead, and a spool that refuses
   expect(found).toEqual(['10 60', '30 3660', '10 3701'])
 })
 
+test('a pause is no downtime while other nodes accept events, and no second one while this one refuses all', async () => {
+  const pause = (log: ReturnType<typeof open>) => {
+    now += 20 * S
+    mono += 20 * S
+    log.notice()
+  }
+  const covered = open({ coveredSinceUs: () => BEGAN })
+  await covered.start()
+  await pass(covered, 10)
+  pause(covered)
+  expect(found).toEqual([])
+  let isFull = false
+  const log = open({ accepts: () => !isFull, lastArrivalUs: () => now })
+  await log.start()
+  found = []
+  isFull = true
+  await pass(log, 5)
+  pause(log)
+  expect(found).toEqual([])
+  isFull = false
+  await pass(log, 1)
+  expect(found).toEqual(['30 86'])
+})
+
+test('a commit of the judge stores no sign of life before a downtime that is not stored yet', async () => {
+  const log = open()
+  await log.start()
+  now += 20 * S
+  mono += 20 * S
+  log.notice()
+  expect(log.toStoreUs()).toBeUndefined()
+  await log.step()
+  expect(log.toStoreUs()).toBe(now)
+})
+
 test('a sign of life that the judge stores costs no further write, and a downtime is written at once', async () => {
   let isFull = false
   let writes = 0

@@ -1,6 +1,6 @@
 // What is asked of the stores for watches that are new, and how often.
 import { expect, test } from 'bun:test'
-import { createSeed } from '../../../src/watch/engine/seed.ts'
+import { createSeed, type KnownMark } from '../../../src/watch/engine/seed.ts'
 import type { StoredWatch } from '../../../src/watch/watch.ts'
 import { ACCOUNT, silent, watchOf } from '../watch-cast.ts'
 
@@ -8,13 +8,13 @@ const LATE = { every: '1h' }
 const watches = Array.from({ length: 100 }, (_, i) => watchOf(`wat_${i}`, { process: `p${i}`, long: '1h' }))
 
 /** A store that records which processes it was asked for. */
-function openSeed() {
+function openSeed(answer: () => Promise<KnownMark[]> = async () => []) {
   let now = 0
   const asked: (readonly string[] | undefined)[] = []
   const source = {
     async findMarks({ processes }: { readonly processes?: readonly string[] | undefined }) {
       asked.push(processes)
-      return []
+      return answer()
     },
   }
   const seed = createSeed({ source, nowUs: () => now, monotonicUs: () => now, log: silent })
@@ -62,4 +62,29 @@ test.each<[string, StoredWatch, boolean]>([
   seed.want(ACCOUNT, [watch], 1)
   await take(3)
   expect(asked).toHaveLength(isAsked ? 2 : 1)
+})
+
+test('a store that does not answer is asked again after ten seconds', async () => {
+  const { seed, asked, take } = openSeed(() => Promise.reject(new Error('the store is away')))
+  seed.want(ACCOUNT, watches)
+  await take(3)
+  await take(8)
+  expect(asked).toHaveLength(1)
+  await take(3)
+  expect(asked).toHaveLength(2)
+})
+
+test('an account has one question at a time; watches that are made meanwhile are asked about after it', async () => {
+  const first = Promise.withResolvers<KnownMark[]>()
+  const { seed, asked, take } = openSeed(() => first.promise)
+  seed.want(ACCOUNT, watches.slice(0, 1))
+  await take(3)
+  seed.want(ACCOUNT, watches.slice(0, 2))
+  await take(60)
+  expect(asked).toHaveLength(1)
+  first.resolve([])
+  await take(1)
+  await take(3)
+  expect(asked.map((it) => it?.length)).toEqual([1, 2])
+  expect(seed.isOver()).toBe(true)
 })

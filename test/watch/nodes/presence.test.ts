@@ -190,6 +190,18 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     expect(a.coveredSinceUs()).toBeGreaterThan(coveredSinceUs + 59e6)
   })
 
+  test('a duty that is given up is over at once, although its work takes time to end', async () => {
+    const work = Promise.withResolvers<void>()
+    const a = nodeOf(1, { takeDuty: async () => () => work.promise })
+    await a.step()
+    expect(a.isOnDuty()).toBe(true)
+    a.dropDuty()
+    expect(a.isOnDuty()).toBe(false)
+    await a.step()
+    expect(a.isOnDuty()).toBe(false)
+    work.resolve()
+  })
+
   test('the node on duty hears of changes at others, and they of how far it is', async () => {
     const [a, b] = [nodeOf(1), nodeOf(2)]
     await a.step()
