@@ -42,12 +42,8 @@ export interface Known {
   readonly alerts: readonly Pick<Alert, 'watch' | 'condition' | 'process'>[]
 }
 
-/** The part that only the stores know. */
-interface Stored {
-  readonly metrics: readonly Omit<MetricPointRow, 'place' | 'uid'>[]
-  readonly older: readonly Pick<TimingSummaryRow, 'process' | 'meta' | 'newest'>[]
-}
-const NOTHING: Stored = { metrics: [], older: [] }
+type Metric = Omit<MetricPointRow, 'place' | 'uid'>
+type Older = Pick<TimingSummaryRow, 'process' | 'meta' | 'newest'>
 
 const DAY_NS = 86_400_000_000_000n
 const HISTORY_NS = 31n * DAY_NS
@@ -77,32 +73,45 @@ const keyOf = (...parts: readonly string[]) => JSON.stringify(parts)
 const STATES = ['completed', 'failed', 'abandoned', 'orphan'] as const
 
 export function createPrometheus({ points, nowNs, maxRunNs, kept }: PrometheusDeps) {
-  /** Rejects with what the source throws. */
-  async function read(asker: Asker, figures: readonly MetaFigures[]): Promise<Stored> {
+  const monthOf = (asker: Asker) => {
     const now = nowNs()
-    const day = { ...asker, fromNs: now - DAY_NS, toNs: now, maxRows: MAX_SERIES }
-    const month = { ...day, isShort: false, signal: undefined, fromNs: now - HISTORY_NS } // others wait for it, too
-    const keep = async <T>(words: string, make: () => Promise<readonly T[]>): Promise<readonly T[]> => {
-      const wanted = { account: asker.account, words, maxAgeMs: HISTORY_FOR_MS }
-      const { answer } = await kept.share(wanted, async () => {
-        const rows = await make()
-        return { rows, size: ROW_BYTES * rows.length }
-      })
-      return answer.rows
-    }
-    const runs = { ...month, maxRunNs, nowNs: now, byMeta: true, newest: true }
-    const isAsked = figures.some(lacksOlder)
-    const [before, metrics, older] = await Promise.all([
-      keep('metrics of a month', () => points.findNewestMetrics(month)),
-      points.findNewestMetrics(day),
-      isAsked ? keep('runs of a month', () => points.summarizeTimings(runs)) : [],
-    ])
-    return { metrics: [...before, ...metrics], older }
+    // others wait for it, too
+    return { ...asker, isShort: false, signal: undefined, fromNs: now - HISTORY_NS, toNs: now, maxRows: MAX_SERIES }
   }
 
-  async function print({ states, figures, alerts }: Known, stored: Stored = NOTHING): Promise<string> {
+  async function keep<T>({ account }: Asker, words: string, make: () => Promise<readonly T[]>): Promise<readonly T[]> {
+    const { answer } = await kept.share({ account, words, maxAgeMs: HISTORY_FOR_MS }, async () => {
+      const rows = await make()
+      return { rows, size: ROW_BYTES * rows.length }
+    })
+    return answer.rows
+  }
+
+  /** Of one with the same name the last one is the newest. Rejects with what the source throws. */
+  async function readMetrics(asker: Asker): Promise<readonly Metric[]> {
+    const month = monthOf(asker)
+    const day = { ...month, ...asker, fromNs: month.toNs - DAY_NS }
+    const [before, metrics] = await Promise.all([
+      keep(asker, 'metrics of a month', () => points.findNewestMetrics(month)),
+      points.findNewestMetrics(day),
+    ])
+    return [...before, ...metrics]
+  }
+
+  /** Rejects with what the source throws. */
+  function readOlder(asker: Asker): Promise<readonly Older[]> {
+    const month = monthOf(asker)
+    const runs = { ...month, maxRunNs, nowNs: month.toNs, byMeta: true, newest: true }
+    return keep(asker, 'runs of a month', () => points.summarizeTimings(runs))
+  }
+
+  async function print(
+    { states, figures, alerts }: Known,
+    metrics: readonly Metric[] = [],
+    olderRuns: readonly Older[] = [],
+  ): Promise<string> {
     const text = createText()
-    const older = await indexInTurns(stored.older, (row) => [keyOf(row.process, row.meta ?? ''), row])
+    const older = await indexInTurns(olderRuns, (row) => [keyOf(row.process, row.meta ?? ''), row])
     const subjects = await mapInTurns(figures, (row) => [keyOf(row.process, row.meta), row] as const)
     const fromUs = Number((nowNs() - HISTORY_NS) / 1000n)
     for (const [key, known] of await inOrder(subjects)) {
@@ -111,7 +120,7 @@ export function createPrometheus({ points, nowNs, maxRunNs, kept }: PrometheusDe
       if (hasRuns) addRuns(text, known, older.get(key)?.newest, fromUs)
       if (hasRuns || known.exceptions > 0) text.add('exceptions', labelsOf(known), known.exceptions)
     }
-    const newest = await indexInTurns(stored.metrics, (row) => [keyOf(row.process, row.meta, row.name), row])
+    const newest = await indexInTurns(metrics, (row) => [keyOf(row.process, row.meta, row.name), row])
     for (const [, { process, meta, name, value }] of await inOrder(newest)) {
       text.add('metric', { process, meta, name }, value)
       if (spend(8)) await rest()
@@ -128,7 +137,7 @@ export function createPrometheus({ points, nowNs, maxRunNs, kept }: PrometheusDe
     return text.print()
   }
 
-  return { read, print }
+  return { readMetrics, readOlder, print }
 }
 
 /** Undefined: the store does not answer before the scrape is over. */
@@ -142,7 +151,8 @@ export async function ifInTime<T>(reader: Reader, read: (reader: Reader) => Prom
   }
 }
 
-const lacksOlder = ({ newest, isCut }: MetaFigures): boolean =>
+/** A store is asked for its newest success or failure. */
+export const lacksOlder = ({ newest, isCut }: MetaFigures): boolean =>
   isCut && newest !== undefined && (newest.okUs === undefined || newest.failedUs === undefined)
 
 const labelsOf = ({ process, meta }: MetaFigures): Labels => ({ process, meta })

@@ -22,7 +22,7 @@ import { findTrouble } from './find-trouble.ts'
 import type { GroupStates } from './group-states.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
-import { createPrometheus, ifInTime, type Known } from './prometheus.ts'
+import { createPrometheus, ifInTime, type Known, lacksOlder } from './prometheus.ts'
 import { asksOf, parseQuestion, type Question, type QuestionKind } from './question.ts'
 import { findRunMetrics } from './run-metrics.ts'
 import { buckets, cutPage, pageFrom, pageOf, placeOf, seenAtNs, select, selectRange, selectTexts } from './select.ts'
@@ -229,8 +229,13 @@ export function createQuestions(deps: QuestionDeps) {
     /** The overview waits for turns of its own. */
     async prometheus(account: string, search: URLSearchParams, reader: Reader = {}) {
       const known = await deps.known(account)
-      const read = limited('prometheus', (asker) => ask(prometheus.read(asker, known.figures)))
-      return { text: await prometheus.print(known, await ifInTime(reader, (own) => read(account, search, own))) }
+      const inTime = <T>(read: (asker: Asker) => Promise<T>) =>
+        ifInTime(reader, (own) => limited('prometheus', (asker) => ask(read(asker)))(account, search, own))
+      const [metrics, older] = await Promise.all([
+        inTime(prometheus.readMetrics),
+        known.figures.some(lacksOlder) ? inTime(prometheus.readOlder) : undefined,
+      ])
+      return { text: await prometheus.print(known, metrics, older) }
     },
   }
 }

@@ -35,10 +35,10 @@ async function open(events: Event[], alerts: readonly Alert[] = []) {
   cast.watched = { ...cast.watched, alerts }
   const { points } = createMemorySource(cast.events)
   const reads: string[] = []
-  let isHanging = false
+  let hanging: readonly string[] = []
   const ask = async <T>(what: string, q: { fromNs: bigint; toNs: bigint }, find: () => Promise<T>): Promise<T> => {
     reads.push(`${what} of ${(q.toNs - q.fromNs) / (BigInt(HOUR_S) * S)} h`)
-    if (isHanging) await new Promise(() => {})
+    if (hanging.includes(what)) await new Promise(() => {})
     if (cast.isAway) throw new StoreError('away')
     return find()
   }
@@ -56,7 +56,7 @@ async function open(events: Event[], alerts: readonly Alert[] = []) {
   return {
     ...{ cast, text },
     pass: (seconds: number) => (cast.nowMs += seconds * 1000),
-    hang: () => (isHanging = true),
+    hang: (...what: readonly ('runs' | 'metrics')[]) => (hanging = what),
     /** What the store was asked about runs. */
     readRuns: () => reads.filter((what) => what.startsWith('runs')),
     lines: async () => (await text()).split('\n').filter((line) => !line.startsWith('#')),
@@ -194,10 +194,21 @@ test('while the store does not answer what live knows is shown, without metrics'
 test('a store that hangs is not waited for', async () => {
   const { cast, text, hang } = await open([...run(60, 30), { ...at(5), kind: 'metrics', items: [['rows', 1]] }])
   await cast.ask()
-  hang()
+  hang('runs', 'metrics')
   const found = await text()
   expect(found).toContain('stint_run_last_success')
   expect(found).not.toContain('stint_metric')
+})
+
+test('runs of a month that take too long leave out no metric', async () => {
+  const metric: Event = { ...at(5), kind: 'metrics', items: [['rows', 1]] }
+  const { cast, text, hang, readRuns } = await open([...many, ...run(3 * DAY_S, 60, { failed: true }), metric])
+  await cast.ask()
+  hang('runs')
+  const found = await text()
+  expect(readRuns()).toEqual(['runs of 744 h'])
+  expect(found).toContain('stint_metric{process="import",name="rows"} 1\n')
+  expect(found).not.toContain('stint_run_last_failure')
 })
 
 test('an unknown parameter is refused', async () => {
