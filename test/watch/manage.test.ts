@@ -14,6 +14,7 @@ import {
   opened,
   openStore,
   reminded,
+  resolved,
   watchOf,
 } from './watch-cast.ts'
 
@@ -99,6 +100,11 @@ test('an alert that has ended cannot be acknowledged, even if it ends meanwhile;
   await alerts().resolve(ACCOUNT, 'ale_late', 'ada@example.com')
   await expect(alerts().acknowledge(ACCOUNT, 'ale_late', 'eve@example.com')).rejects.toMatchObject(ended)
   expect((await alerts().undoAcknowledge(ACCOUNT, 'ale_late')).acknowledged?.by).toBe('ada@example.com')
+})
+
+test('an alert that expired is remembered, as the reason to fire may still be there', async () => {
+  await commit(store, NOW, resolved('ale_late', NOW, [], 'expired'), resolved('ale_long', NOW))
+  expect((await store.openAlerts(ACCOUNT)).map(({ id }) => id)).toEqual(['ale_late', 'ale_failed'])
 })
 
 test('a changed interval of reminders counts from the last notification', async () => {
