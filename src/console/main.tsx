@@ -173,7 +173,9 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
   show(
     <SignedIn
       {...{ api, nowMs, keyHeader, baseUrl, session, firstKey, setTitle, announce, reload }}
-      {...{ left: leave.signal, takesFocus: hasShown, showDoor: (note) => void showDoor(note) }}
+      left={leave.signal}
+      takesFocus={hasShown}
+      showDoor={(note) => void showDoor(note)}
       switchTo={(id) => void switchTo(id).catch(showFailure)}
     />,
   )

@@ -66,7 +66,12 @@ export const askForRotation = (view: View, { id, name }: Key): void =>
         name="overlap_seconds"
         label="Keep the old key valid for (hours)"
         hint={`0 invalidates it at once; at most ${formatCount(OVERLAP_MAX_HOURS)} hours (30 days).`}
-        {...{ type: 'number', required: true, min: 0, max: OVERLAP_MAX_HOURS, step: 1, value: 24 }}
+        type="number"
+        required
+        min={0}
+        max={OVERLAP_MAX_HOURS}
+        step={1}
+        value={24}
       />
     ),
     submitLabel: 'Rotate',

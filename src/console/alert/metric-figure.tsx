@@ -104,7 +104,8 @@ export function MetricFigure({ detail: { alert, watch }, figures }: Props) {
       {figures !== undefined && figures.points === undefined && <NotAvailable what="The values" />}
       {figures?.points !== undefined && (
         <LineChart
-          {...{ title: name, formatValue }}
+          title={name}
+          formatValue={formatValue}
           summary={`The ${of} of ${spellSpan(window)}, and its limit of ${formatValue(limit)}.`}
           zoom={(fromMs, toMs) => app.go('metrics', { ...metrics, ...fixRange(fromMs, toMs) })}
           data={{

@@ -126,7 +126,8 @@ function SignUp({ api, state, enter, turn }: TurnProps) {
             name="setup_code"
             label="Setup code"
             hint="The server log shows it at the first start, so that only the operator can create the first account."
-            {...{ required: true, spellcheck: false }}
+            required
+            spellcheck={false}
           />
         )}
       </Form>
@@ -213,7 +214,9 @@ const EmailField = () => <Field name="email" label="E-mail" type="email" autocom
 
 const NewPasswordField = ({ name, label }: { name: string; label: string }) => (
   <Field
-    {...{ name, label, required: true }}
+    name={name}
+    label={label}
+    required
     hint="At least 8 characters; a few words are easy to remember."
     type="password"
     autocomplete="new-password"

@@ -124,7 +124,10 @@ function Occurrences({ group: { counts = [], count, runs } }: { group: Exception
   return (
     <section class="card">
       <LineChart
-        {...{ title: 'Occurrences', look: 'bars', formatValue: formatCount, ticksOf: countTicks }}
+        title="Occurrences"
+        look="bars"
+        formatValue={formatCount}
+        ticksOf={countTicks}
         zoom={(fromMs, toMs) => change(fixRange(fromMs, toMs))}
         data={{ ...range, atMs, lines: [{ label, values: values.map((value) => value ?? 0) }] }}
         summary={`${plural(count, 'exception')} in ${describeEvery(every)}.${describeRuns(runs)}`}

@@ -43,7 +43,10 @@ function One({ name, label, choices, ends = [], how, ...filter }: Filter & Pick<
   if (choices === undefined)
     return (
       <SearchField
-        {...{ label, placeholder: filter.placeholder ?? '', isEntered: filter.isEntered, maxLength: filter.maxLength }}
+        label={label}
+        placeholder={filter.placeholder ?? ''}
+        isEntered={filter.isEntered}
+        maxLength={filter.maxLength}
         text={params.get(name) ?? ''}
         search={(text) => change({ ...without, [name]: text || undefined }, 'replace')}
       />
@@ -52,7 +55,9 @@ function One({ name, label, choices, ends = [], how, ...filter }: Filter & Pick<
   const chosen = choices.find(({ value }) => value === held) ?? choices[0]
   return (
     <Select
-      {...{ label, options: choices, chosen: chosen?.value }}
+      label={label}
+      options={choices}
+      chosen={chosen?.value}
       choose={(next) => change({ ...without, [name]: next }, how)}
     />
   )

@@ -135,7 +135,10 @@ function Picture({ data, look = 'lines', formatValue, ticksOf = linearTicks, zoo
     >
       <Plot
         label={`${title} over time`}
-        {...{ height: HEIGHT, usualWidth: [480, 240], x: [fromMs, endMs], y: [low, high] }}
+        height={HEIGHT}
+        usualWidth={[480, 240]}
+        x={[fromMs, endMs]}
+        y={[low, high]}
         inset={[TOP, RIGHT, BOTTOM, LEFT]}
       >
         <ValueAxis at={ticksOf(low, high)} format={formatValue} />

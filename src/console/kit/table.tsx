@@ -5,7 +5,7 @@ import { useView, type View } from './view.tsx'
 
 export interface Column<Row> {
   readonly label: string
-  /** `number`: to the right. `extra`: hidden on a tablet. `minor`: hidden on a phone. `tight`: as narrow as its content. */
+  /** `number`: to the right. `extra`: not on a tablet. `minor`: not on a phone. `tight`: as narrow as its content. */
   readonly class?: string
   /** What the header shows, if not the label. */
   readonly head?: ComponentChildren

@@ -46,7 +46,9 @@ export function MaintenanceDialog({ given, process = '', close }: DialogProps) {
           name="process"
           label="Process"
           hint="A name, or with * for any text, such as backup*; * alone is every process."
-          {...{ required: true, maxLength: 250, value: given?.process ?? process }}
+          required
+          maxLength={250}
+          value={given?.process ?? process}
         />
         <SelectField name="kind" label="Happens" options={KINDS} value={kind} choose={setKind} />
       </div>
@@ -88,7 +90,9 @@ function Repeating({ given }: Given) {
         name="repeat/cron"
         label="Begins at (cron expression)"
         placeholder="0 2 * * 0"
-        {...{ required: true, maxLength: 200, value: repeat?.cron ?? '' }}
+        required
+        maxLength={200}
+        value={repeat?.cron ?? ''}
       />
       <Field name="repeat/tz" label="Time zone" maxLength={100} value={tz} />
       <Field name="repeat/length" label="Lasts" required value={repeat?.length ?? '2h'} />

@@ -7,7 +7,9 @@ import type { View } from '../kit/view.tsx'
 export const askForSuspension = (view: View, { id, name }: OperatedAccount): void =>
   confirm(view, {
     title: `Suspend ${name}?`,
-    text: 'Its keys are refused on every node, and its watches are not checked. Its people can sign in, read and export. Clients of Stint keep what they send.',
+    text:
+      'Its keys are refused on every node, and its watches are not checked. Its people can sign in, read and ' +
+      'export. Clients of Stint keep what they send.',
     submitLabel: 'Suspend',
     isDanger: true,
     async submit() {
@@ -30,7 +32,9 @@ export const askForResumption = (view: View, { id, name }: OperatedAccount): voi
 export const askForOperatedDeletion = (view: View, { id, name }: OperatedAccount): void =>
   confirm(view, {
     title: `Delete ${name}?`,
-    text: 'Its keys stop working at once, people in no other account are removed, and everything it sent is deleted from the stores. This cannot be undone.',
+    text:
+      'Its keys stop working at once, people in no other account are removed, and everything it sent is ' +
+      'deleted from the stores. This cannot be undone.',
     children: <Field name="id" label={`Id of the account, to confirm: ${id}`} required />,
     submitLabel: 'Delete account and data',
     isDanger: true,

@@ -84,7 +84,11 @@ function PictureOf({ picture: { lanes, runs, rows }, row, rest, isOne }: Picture
       {!isOne && lane !== undefined && <Name {...{ lane, runs, rows }} />}
       {runs === undefined ? (
         <DurationChart
-          {...{ change, rows, stepMs: everyMs(range.every), fromMs, toMs }}
+          change={change}
+          rows={rows}
+          stepMs={everyMs(range.every)}
+          fromMs={fromMs}
+          toMs={toMs}
           height={isOne ? HEIGHT : SHORT_LINES}
         />
       ) : (

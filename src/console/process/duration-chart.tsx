@@ -34,7 +34,10 @@ export function DurationChart({ change, rows, fromMs, toMs, stepMs, height = 224
     <Plot
       class="chart"
       label="Median and 95th percentile of the durations over time"
-      {...{ height, x: [fromMs, toMs], y: [0, top], inset: [18, 8, 56, 56] }}
+      height={height}
+      x={[fromMs, toMs]}
+      y={[0, top]}
+      inset={[18, 8, 56, 56]}
     >
       <ValueAxis at={durationTicks(top)} format={shortDuration} />
       <TimeAxis below={50} hasGrid />

@@ -113,7 +113,10 @@ function Content({ answer: { row: whole, rest } }: { answer: Answer }) {
       {rest && <Cards row={row} rest={rest} />}
       {isMade && rest && !(rest.channels instanceof ApiError) && (
         <WatchDialog
-          {...{ row, process: row.process, channels: rest.channels, done: again }}
+          row={row}
+          process={row.process}
+          channels={rest.channels}
+          done={again}
           close={() => change({ watch: undefined }, 'replace')}
         />
       )}

@@ -33,7 +33,10 @@ export function RunDots({ process, runs, lanes, fromMs, toMs, top, height }: Pro
       class="chart"
       role="group"
       label={`Durations of the runs of ${process}`}
-      {...{ height, x: [fromMs, toMs], y: [0, top], inset: [18, 8, 26, 56] }}
+      height={height}
+      x={[fromMs, toMs]}
+      y={[0, top]}
+      inset={[18, 8, 26, 56]}
     >
       <ValueAxis at={durationTicks(top)} format={shortDuration} />
       <TimeAxis below={20} hasGrid />

@@ -174,17 +174,15 @@ export function Timeline(props: Props) {
         {shown.map((band) => (
           <TimelineBand
             key={band.process}
-            {...{
-              band,
-              scale,
-              chosenId,
-              seen: seenNow,
-              stop: stopAt,
-              isOverdue,
-              linkTo,
-              nowMs: now,
-              ticks: ticks.atMs,
-            }}
+            band={band}
+            scale={scale}
+            chosenId={chosenId}
+            seen={seenNow}
+            stop={stopAt}
+            isOverdue={isOverdue}
+            linkTo={linkTo}
+            nowMs={now}
+            ticks={ticks.atMs}
           />
         ))}
       </ul>

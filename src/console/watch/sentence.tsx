@@ -54,13 +54,11 @@ export function Inline({ name, condition, values, change }: Props & { name: stri
         {...common}
         {...(number === undefined ? { type: 'text' } : { type: 'number', step: 'any', ...number })}
         {...(fault !== undefined && { 'aria-invalid': 'true', 'aria-describedby': `fault-${name}` })}
-        {...{
-          name,
-          placeholder,
-          autocomplete: 'off',
-          maxLength: 250,
-          required: isRequired && values.on[condition] === true,
-        }}
+        name={name}
+        placeholder={placeholder}
+        autocomplete="off"
+        maxLength={250}
+        required={isRequired && values.on[condition] === true}
         style={{ width: `${size + 2}ch` }}
         onInput={({ currentTarget }) => set(currentTarget.value)}
       />

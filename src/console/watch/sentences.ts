@@ -1,5 +1,5 @@
-// The form of a watch: its conditions as sentences with fields in them (wire/conditions.ts). A field bears the name of
-// its member in the request: `{late/every}` is `late.every`. From them follow the form, its first values and the request.
+// The form of a watch, its first values and its request, from its conditions as sentences with fields in them
+// (wire/conditions.ts). A field bears the name of its member in the request: `{late/every}` is `late.every`.
 import {
   CONDITION_TABLE,
   CONDITIONS,

@@ -16,7 +16,7 @@ const SPANS_S = [
 /** A gap this near to a common span is that span. */
 const NEAR = 0.1
 
-/** Up to a number that people write: minutes, by five beyond a quarter of an hour, hours beyond six, days beyond two. */
+/** Rounds up to minutes, beyond a quarter of an hour to five, beyond six hours to hours, beyond two days to days. */
 function roundUp(seconds: number): number {
   if (seconds > 2 * DAY_S) return Math.ceil(seconds / DAY_S) * DAY_S
   const step = seconds <= MINUTE_S ? 10 : seconds <= 15 * MINUTE_S ? MINUTE_S : seconds <= 6 * HOUR_S ? 300 : HOUR_S

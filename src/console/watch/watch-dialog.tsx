@@ -119,13 +119,19 @@ export function WatchDialog({ watch, process = '', row, channels, watches = [], 
     <Modal title={title} class="watch-dialog" close={close}>
       <Form submitLabel={isTested ? `${verb} and send test` : `${verb} watch`} submit={save} buttons={cancel}>
         <Fields
-          {...{ values, before, change, isAsked: row === undefined }}
+          values={values}
+          before={before}
+          change={change}
+          isAsked={row === undefined}
           reporter={reporter?.name}
           entered={enterProcess}
         />
         <BacktestResult test={test} />
         <ChannelChoice
-          {...{ channels, address, setAddress, chosen: values.channels }}
+          channels={channels}
+          address={address}
+          setAddress={setAddress}
+          chosen={values.channels}
           choose={(ids) => change({ channels: ids })}
         />
       </Form>
@@ -160,7 +166,10 @@ function Fields({ values, before, isAsked, reporter, change, entered }: FieldsPr
       {(about) => (
         <input
           {...about}
-          {...{ name, autocomplete: 'off', value: values[name], ...more }}
+          name={name}
+          autocomplete="off"
+          value={values[name]}
+          {...more}
           onInput={({ currentTarget }) => change({ [name]: currentTarget.value })}
         />
       )}

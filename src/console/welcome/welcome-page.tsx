@@ -66,7 +66,9 @@ function Content({ answer }: { answer: WelcomeAnswer }) {
       <Step title="Send something">
         {snippets && (
           <SnippetTabs
-            {...{ snippets, secret, chosen: params.get('in') ?? '' }}
+            snippets={snippets}
+            secret={secret}
+            chosen={params.get('in') ?? ''}
             choose={(language) => change({ in: language }, 'replace')}
           />
         )}
