@@ -87,7 +87,7 @@ const ofAll = (app: App): '?all=true' | '' => (isOperator(app) ? '?all=true' : '
 const askForReplay = (view: View, { id }: DeadLetter): void =>
   confirm(view, {
     title: 'Replay this event?',
-    text: 'It is sent to its store again with its original time. If the store rejects it again, it returns to this list.',
+    text: 'It is sent to its store again with its original time. If rejected again, it returns to this list.',
     submitLabel: 'Replay event',
     async submit() {
       const { app } = view

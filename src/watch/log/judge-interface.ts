@@ -178,7 +178,7 @@ export interface WatchJudge {
   /** What changed since the last call; keep it until it is stored. */
   takeDirty(): readonly StateRow[]
   dirtyCount(): number
-  /** An alert was not stored, because its watch was changed: by the changed one it may open again. Then `setWatches`. */
+  /** An alert was not stored, as its watch was changed: by the changed one it may open again. Then `setWatches`. */
   omit(watch: string, identity: string): void
 
   waiting(): readonly Waiting[]
