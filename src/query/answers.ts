@@ -1,6 +1,7 @@
 // Turns rows of the sources into the JSON of answers: times are RFC 3339 with nine digits, lengths ms, absent values
 // null. Lists are sorted here, the same for every store; names compare by code units, null before any.
 import { formatNs } from '../event/stamp.ts'
+import { NO_FIGURES } from '../store/at-once.ts'
 import { compare, compareMetricRows, comparePlaces } from '../store/order.ts'
 import { PROCESS_METAS, type ProcessRow } from '../store/process-row.ts'
 import type {
@@ -73,19 +74,7 @@ export async function answerSummary(
 
 type FigureRow = Omit<TimingSummaryRow, 'process' | 'meta' | 'atNs' | 'newest' | 'atOnce'>
 
-const NOTHING: FigureRow = {
-  count: 0,
-  meanMs: null,
-  p50Ms: null,
-  p95Ms: null,
-  p99Ms: null,
-  maxMs: null,
-  quantilesMs: [],
-  failed: 0,
-  running: 0,
-  abandoned: 0,
-  orphan: 0,
-}
+const NOTHING: FigureRow = { ...NO_FIGURES, quantilesMs: [] }
 
 const answerFigures = (row: FigureRow, percentiles: readonly Percentile[]): timings.Figures => ({
   count: row.count,

@@ -17,7 +17,8 @@ export interface Level extends Pick<TimingSummaryRow, 'process' | 'meta'> {
 
 type Range = Buckets & { readonly fromNs: bigint; readonly toNs: bigint }
 
-const NOTHING = {
+/** The figures of a row without runs. */
+export const NO_FIGURES = {
   count: 0,
   meanMs: null,
   p50Ms: null,
@@ -49,7 +50,7 @@ export async function addAtOnce(
       const level = levelAt.get(atNs)
       const atOnce = Math.max(open, level?.peak ?? 0)
       open += level?.gained ?? 0
-      const row = rowAt.get(atNs) ?? { process, ...(meta !== undefined && { meta }), atNs, ...NOTHING }
+      const row = rowAt.get(atNs) ?? { process, ...(meta !== undefined && { meta }), atNs, ...NO_FIGURES }
       if (atOnce > 0) found.push({ ...row, atOnce })
       if (spend()) await rest()
     }
