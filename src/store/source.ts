@@ -34,10 +34,7 @@ export interface Selection extends Asker {
   readonly process?: Names | undefined
   /** '' = only without meta; absent = any. */
   readonly meta?: string | undefined
-  /**
-   * Limits an answer without pages: the most recent processes, otherwise any rows. Without it a long answer would fill
-   * the memory. The caller refuses a question that reaches it.
-   */
+  /** Bounds the memory of an answer without pages: the newest processes, or any rows. The caller refuses a full one. */
   readonly maxRows?: number
 }
 
@@ -221,6 +218,7 @@ export interface ExceptionGroupRow extends GroupSpan {
   readonly counts?: readonly { readonly atNs: bigint; readonly count: number }[]
 }
 
+/** Asks for the newest `each` moments of each group, and for its counts by hour since `countFromNs`. */
 export interface RaisedQuestion extends Selection {
   readonly countFromNs: bigint
   readonly each: number
@@ -240,6 +238,7 @@ export interface StoredMark extends RunName {
 /** A mark that can be told apart from others: `restNs` is the rest of its stamp. */
 export type FoundMark = StoredMark & { readonly restNs: number }
 
+/** Marks of all metas; each question about them has a limit of its own. */
 export type MarkSelection = Omit<Selection, 'meta' | 'maxRows'>
 
 /** `byMeta`: also the last timing of each process and meta that is over. */

@@ -127,6 +127,7 @@ export interface Waiting {
   readonly lost: Downtime
 }
 
+/** The machine, as the engine and the preview drive it: inputs in one order, then the rows and alerts to store. */
 export interface WatchJudge {
   /** Fires what became due before `us`. False: it stopped after MAX_CHANGES; store them, then call it again. */
   advance(us: number): boolean

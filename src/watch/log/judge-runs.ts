@@ -13,6 +13,7 @@ import { nameOf, sinceOf, type Track } from './subjects.ts'
 /** A run that was slow longer ago, when its end arrives, fires nothing. */
 const SLOW_WITHIN_US = 600e6
 
+/** The conditions with a limit on the duration of an open run. */
 type RunCondition = Extract<Condition, 'long' | 'slow'>
 const RUN_CONDITIONS = ['long', 'slow'] as const satisfies readonly RunCondition[]
 
