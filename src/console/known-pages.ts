@@ -23,7 +23,7 @@ interface Known {
   readonly Page: ComponentType<PageProps>
   /** Its entry in the navigation, if it has none of its own. */
   readonly entry?: string
-  /** Of what the address names. */
+  /** The title by what the address names, such as a process. */
   titleOf?(params: URLSearchParams): string
 }
 

@@ -41,7 +41,7 @@ const nowMs = () => wallMs() + api.aheadMs()
 
 /** Set while pages are shown. */
 let leave: AbortController | undefined
-/** What is shown next takes the focus to its heading; the first view leaves it to the browser. */
+/** Each view after the first moves the focus to its heading; the first leaves it to the browser. */
 let hasShown = false
 const reopenDoor = () => void showDoor()
 const api = createApi(

@@ -1,4 +1,4 @@
-// What is asked before another session ends, or the account does.
+// The confirmations before another session is ended, or the account deleted.
 import { useState } from 'preact/hooks'
 import type { SessionEntry } from '../../wire/sessions.ts'
 import { ApiError } from '../kit/api.ts'

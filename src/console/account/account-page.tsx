@@ -85,7 +85,7 @@ function Content({ answer: { sessions, use } }: { answer: AccountAnswer }) {
   )
 }
 
-/** Of somebody whom an invitation or an earlier version let in without a proof. */
+/** Shown to people whom an invitation or an earlier version let in without a proof of their address. */
 function Confirmation() {
   const { app } = useView()
   const [isSent, setSent] = useState(false)

@@ -1,4 +1,4 @@
-// Who did what in the account, for its owners. The address holds the filters and how many pages are shown.
+// The audit log of the account, for its owners. The address holds the filters and how many pages are shown.
 
 import type { AuditEntry } from '../../wire/audit.ts'
 import { AUDIT_ACTIONS } from '../../wire/audit-actions.ts'

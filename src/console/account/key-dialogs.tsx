@@ -1,4 +1,4 @@
-// What is asked before a key is made, rotated or revoked. A new key is shown once.
+// The dialogs that make, rotate and revoke a key. A new key is shown once.
 import { useState } from 'preact/hooks'
 import type { IssuedKey, Key } from '../../wire/keys.ts'
 import type { Scope } from '../../wire/roles.ts'

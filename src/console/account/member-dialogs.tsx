@@ -1,4 +1,4 @@
-// What is asked before somebody is invited, gets another role, or leaves. The link of an invitation is shown once.
+// The dialogs that invite people, change a role, and remove a member. The link of an invitation is shown once.
 import type { Invitation, Member, NewInvitation } from '../../wire/people.ts'
 import type { Role } from '../../wire/roles.ts'
 import type { App } from '../kit/app.ts'

@@ -1,4 +1,4 @@
-// What can be done about an alert: acknowledge it, plan a maintenance, resolve it; and what was done.
+// The actions on an alert: acknowledge it, plan a maintenance, resolve it; and those that were taken.
 import type { Alert } from '../../wire/alerts.ts'
 import { ACTION_TEXT, acknowledgedText } from '../../wire/words.ts'
 import { parseTime } from '../kit/format-time.ts'

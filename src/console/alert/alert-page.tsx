@@ -26,7 +26,7 @@ const EVERY_MS = 5_000
 interface Answer {
   /** Undefined: there is no such alert. */
   readonly detail: AlertDetail | undefined
-  /** Of an alert about a metric, after a second question. */
+  /** Only with an alert about a metric, after a second question. */
   readonly figures: Figures | undefined
 }
 

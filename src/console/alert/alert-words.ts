@@ -1,4 +1,4 @@
-// What the page of an alert says, in the reader's zone. Pure.
+// The sentences of the page of an alert, in the reader's zone. Pure.
 import type { AlertDetail, RaisedException, SentNotification } from '../../wire/alert-detail.ts'
 import type { Alert } from '../../wire/alerts.ts'
 import { formatSpan } from '../../wire/span-text.ts'

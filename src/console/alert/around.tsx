@@ -1,4 +1,4 @@
-// What else failed and what ran in the ten minutes around an alert.
+// The other failures and the runs in the ten minutes around an alert.
 import type { AlertDetail, AroundRun } from '../../wire/alert-detail.ts'
 import { RUN_STATE_TEXT } from '../../wire/words.ts'
 import { linkOf } from '../compare/compare-runs.ts'

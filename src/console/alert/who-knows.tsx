@@ -1,4 +1,5 @@
-// Who was told of an alert, when, and what the receiver said; and who was not told, with the reason.
+// The notifications of an alert: each with its time and the receiver's answer; and the channels without one, with the
+// reason.
 import type { AlertDetail, SentNotification } from '../../wire/alert-detail.ts'
 import { acknowledgedText } from '../../wire/words.ts'
 import { parseTime } from '../kit/format-time.ts'

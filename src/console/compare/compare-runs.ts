@@ -12,11 +12,12 @@ import { describeRatio } from '../timeline/usual.ts'
 
 export interface Compared extends Pick<AlertDetail, 'good_run' | 'metrics' | 'output' | 'good_output' | 'unavailable'> {
   readonly run: AlertRun
-  /** Of the run. */
   readonly exceptions: readonly Raised[]
-  /** Of the other one; absent: it is a good one and has none. */
+  /** Exceptions of the other run; absent: it is a good one and has none. */
   readonly goodExceptions?: readonly Raised[]
 }
+
+/** An exception of a run, as far as the comparison shows it. */
 type Raised = Pick<AlertDetail['exceptions'][number], 'headline'>
 
 export interface CompareRow {

@@ -11,7 +11,7 @@ import { NotAvailable } from './not-available.tsx'
 
 interface Props {
   readonly compared: Compared
-  /** What the other run is. */
+  /** A name for the other run. */
   readonly otherIs?: string
 }
 

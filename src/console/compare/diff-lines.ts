@@ -7,7 +7,7 @@ export type DiffLine =
   | { readonly kind: 'folded'; readonly lines: number }
 
 export const CHARS_MAX = 12_000
-/** Of each output; the comparison needs their product. */
+/** Lines of each output; the comparison needs their product. */
 const LINES_MAX = 400
 /** Equal lines that are shown beside a difference. */
 const CONTEXT = 2

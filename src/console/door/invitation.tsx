@@ -20,7 +20,7 @@ interface InvitationProps {
 
 interface Found {
   readonly invited: Invited
-  /** Of the person who is signed in. */
+  /** The address of the person who is signed in. */
   readonly email: string | undefined
 }
 

@@ -1,4 +1,4 @@
-// What people decided about a group of exceptions: its badge, and the buttons that change it.
+// The status that people gave a group of exceptions: its badge, and the buttons that change it.
 import type { ChangeExceptionGroup, ExceptionGroup } from '../../wire/exceptions.ts'
 import { Menu, MenuAction } from '../kit/menu.tsx'
 import { Ago } from '../kit/time.tsx'
@@ -17,7 +17,7 @@ const BADGES = {
   ignored: ['badge-off', 'ignored', 'Ignored'],
 } as const satisfies Record<ExceptionGroup['status'], readonly [look: string, word: string, title: string] | undefined>
 
-/** Of a group that nobody has decided about. */
+/** The badge of a group without a decision. */
 const NewBadge = () => (
   <span class="group-status">
     <span class="badge badge-warn" title="First raised in the last 7 days, and not in the 90 days before them">
@@ -56,7 +56,7 @@ const ACTIONS = [
   ['Reopen', 'unresolved'],
 ] as const
 
-/** What can be decided about the group, and what does it; `fault` says why that failed. */
+/** The possible decisions about the group, each with its action; `fault` says why an action failed. */
 function useStatus({ group }: Props) {
   const { app, again } = useView()
   const { attempt, fault } = useAttempt()

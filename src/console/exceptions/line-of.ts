@@ -1,4 +1,4 @@
-// What an exception says in a line; the server finds it in the text.
+// An exception in one line; the server finds it in the text.
 
 /** Shown for an exception without a text. */
 export const EMPTY_TEXT = '(empty text)'

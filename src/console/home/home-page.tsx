@@ -33,7 +33,7 @@ interface HomeAnswer {
   readonly rows: readonly OverviewProcess[]
   readonly found: number
   readonly maintenance: readonly Maintenance[]
-  /** What is to be said about watches that are gone. */
+  /** A sentence about watches that are gone. */
   readonly lost: string | undefined
   /** The account has sent 80 % of its quota, or all of it. */
   readonly quota: string | undefined
@@ -166,7 +166,7 @@ const Stale = ({ seconds }: { seconds: number }) => (
   </div>
 )
 
-/** What keeps people from being notified. */
+/** Troubles that keep people from being notified. */
 function WatchTrouble({ overview: { failing_channels: failing, unjudged } }: { overview: Overview }) {
   const texts = [
     ...(failing > 0 ? [`${plural(failing, 'channel')} failing: notifications do not arrive.`] : []),

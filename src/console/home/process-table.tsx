@@ -21,7 +21,7 @@ interface RowProps {
 
 interface Props {
   readonly rows: readonly OverviewProcess[]
-  /** Those that need somebody are a part of their own. */
+  /** Rows that need somebody are a part of their own. */
   readonly isParted: boolean
 }
 

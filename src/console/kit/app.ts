@@ -1,4 +1,4 @@
-// What every page works with: the session, its questions, and the frame around the page.
+// The application around every page: the session, its questions, and the frame.
 import type { Account } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
 import type { Role } from '../../wire/roles.ts'
@@ -24,7 +24,7 @@ export interface App {
   readonly firstKey: IssuedKey | undefined
   /** Changes the URL; `replace` adds no history entry. */
   go(page: string, params?: Params | URLSearchParams, how?: 'replace'): void
-  /** Of the page, where only its answer knows it. */
+  /** Called by a page whose title only its answer knows. */
   setTitle(title: string): void
   /** Sends events with an API key, as the caller's code does. Throws ApiError. */
   sendEvents(secret: string, events: readonly object[]): Promise<void>

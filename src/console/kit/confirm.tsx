@@ -55,7 +55,7 @@ export const confirm = ({ open }: View, asked: Omit<ConfirmProps, 'close'>): voi
 
 type Deletion = Omit<ConfirmProps, 'close' | 'submit' | 'children' | 'isDanger'> & {
   readonly path: DeletePath
-  /** What screen readers hear then. */
+  /** Announced to screen readers when it is deleted. */
   readonly done: string
 }
 

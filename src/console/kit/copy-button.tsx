@@ -24,7 +24,6 @@ export function CopyButton({ label, text }: { label: string; text: string }) {
 }
 
 interface SecretProps {
-  /** What it is. */
   readonly name: string
   readonly secret: string
   readonly copyLabel: string

@@ -1,4 +1,4 @@
-// What a failure says to people.
+// A failure in words for people.
 import { ApiError } from './api.ts'
 
 /** A failure in one text. */

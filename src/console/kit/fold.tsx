@@ -1,4 +1,4 @@
-// What is asked rarely, folded.
+// Rarely used fields of a form, folded under a label.
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useFaults } from './form.tsx'

@@ -24,7 +24,7 @@ interface FormProps {
   /** Other buttons beside the one that submits. */
   readonly buttons?: ComponentChildren
   readonly children?: ComponentChildren
-  /** What it throws is shown at its field, or above all fields. */
+  /** The form shows an error that it throws at the field concerned, or above all fields. */
   submit(values: Values): Promise<unknown>
 }
 
@@ -95,7 +95,6 @@ interface Common {
 }
 
 interface FieldProps extends Common {
-  /** What it holds at first. */
   readonly value?: string | number
   readonly type?: 'text' | 'email' | 'password' | 'number' | 'datetime-local'
   readonly autocomplete?: 'username' | 'current-password' | 'new-password'
@@ -202,7 +201,7 @@ function readValues(inputs: readonly AnyInput[]): Values {
   return values
 }
 
-/** What the browser can find; the server reports all other errors. */
+/** Errors that the browser can find; the server reports all others. */
 function findWrong(inputs: readonly AnyInput[]): Faults {
   const found = inputs.map((input) => [input.name, describeValidity(input)] as const)
   return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined))

@@ -6,7 +6,7 @@ import { Icon, Logo } from './icon.tsx'
 import type { IconName } from './icons.ts'
 import { formatRoute } from './route.ts'
 
-/** Of what was sent. */
+/** Pages about events that were sent. */
 const DATA: readonly (readonly [page: IconName, label: string])[] = [
   ['home', 'Home'],
   ['runs', 'Runs'],

@@ -23,7 +23,7 @@ interface Props {
   readonly title: string
   /** Bars begin at zero: for counts. */
   readonly look?: 'lines' | 'bars'
-  /** Of its bars; default: those of exceptions. */
+  /** The class of its bars; default: as bars of exceptions. */
   readonly barLook?: string
   /** On the axis. */
   formatValue(value: number): string
@@ -88,7 +88,7 @@ const nameIn =
     return isOpen && place === atMs.length - 1 ? `${name} so far` : name
   }
 
-/** Of the pointer, in px from the left of a picture as wide as `width`. */
+/** `px`: the place of the pointer from the left of a picture as wide as `width`. */
 interface Pointer {
   readonly px: number
   readonly width: number

@@ -1,4 +1,4 @@
-// What pages begin with, and what they show without any row.
+// The header of a page, and its text without any row.
 import type { ComponentChildren } from 'preact'
 import { plural } from './format-number.ts'
 import { Icon } from './icon.tsx'
@@ -35,7 +35,7 @@ interface RangeHeaderProps {
   readonly children: ComponentChildren
 }
 
-/** Of a page over a range of time. */
+/** The header of a page over a range of time. */
 export const RangeHeader = ({ title, crumb, children, ...picker }: RangeHeaderProps) => (
   <>
     <header>

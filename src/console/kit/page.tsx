@@ -15,7 +15,7 @@ import { type View, ViewContext } from './view.tsx'
 export interface Question<T> {
   readonly app: App
   readonly params: URLSearchParams
-  /** Of `app.api`, cancelled with this question. */
+  /** `get` of `app.api`, cancelled with this question. */
   readonly get: Get
   readonly signal: AbortSignal
   /** Shows a part of the answer before the rest has come. */
@@ -33,7 +33,7 @@ interface PageOf<T> {
   everyMs(params: URLSearchParams): number
   /** Another key is another question: `held` is undefined. Absent: the page has one question. */
   keyOf?(params: URLSearchParams): string
-  /** Of another subject the answer is dropped at once; else it stays, as busy, until the next one. Absent: `keyOf`. */
+  /** Another subject drops the answer at once; otherwise it stays, as busy, until the next one. Absent: `keyOf`. */
   subjectOf?(params: URLSearchParams): string
   ask(question: Question<T>): Promise<T>
   /** Drawn at once, before any answer. */
@@ -74,7 +74,7 @@ export const page = <T,>(of: PageOf<T>): ComponentType<PageProps> =>
     )
   }
 
-/** What the address says now: the page is drawn a moment after it changes. undefined: it is another page's. */
+/** The address of this moment: the page is drawn a moment after it changes. undefined: it is another page's. */
 function addressOf(name: string): URLSearchParams | undefined {
   const { page, params } = parseRoute(location.hash)
   return page === name ? params : undefined

@@ -32,7 +32,7 @@ interface PlotProps {
   readonly class?: string
   /** In units of its own, stretched to its place. */
   readonly width?: number
-  /** Of one that is as wide as its place: before the first layout, and at least. */
+  /** Without `width` the plot is as wide as its place: its widths before the first layout, and at least. */
   readonly usualWidth?: Range
   readonly height: number
   readonly x: Range

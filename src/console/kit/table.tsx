@@ -7,7 +7,7 @@ export interface Column<Row> {
   readonly label: string
   /** `number`: to the right. `extra`: not on a tablet. `minor`: not on a phone. `tight`: as narrow as its content. */
   readonly class?: string
-  /** What the header shows, if not the label. */
+  /** Shown in the header instead of the label. */
   readonly head?: ComponentChildren
   /** Whether the rows are in its order, the greatest first. Absent: they cannot be. */
   readonly sort?: boolean

@@ -1,5 +1,5 @@
-// What every part of a page needs, so that nothing is handed down by hand: the app, the address, the time, and what
-// changes them.
+// The context of every part of a page, so that nothing is handed down by hand: the app, the address, the time, and the
+// functions that change them.
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { App } from './app.ts'
@@ -10,7 +10,7 @@ import { readRange, type TimeRange } from './time-range.ts'
 export interface View {
   readonly app: App
   readonly params: URLSearchParams
-  /** Of the newest answer; `app.nowMs()` is the clock. */
+  /** The time of the newest answer; `app.nowMs()` is the clock. */
   readonly nowMs: number
   /** Changes the address of this page. */
   change(changes: Params, how?: 'replace'): void

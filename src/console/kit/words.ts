@@ -12,7 +12,7 @@ type Expected = Pick<OverviewProcess, 'next_start_at' | 'late_at' | 'every_s' | 
 export const shortMoment = (ms: number, nowMs: number): string =>
   formatFullDay(ms) === formatFullDay(nowMs) ? formatShortClock(ms) : `${formatDay(ms)} ${formatShortClock(ms)}`
 
-/** Of the time between when it is due and when it is late, or of the usual gap if that is shorter. */
+/** `due now` lasts this part of the time between due and late, or of the usual gap if that is shorter. */
 const DUE_NOW = 0.1
 
 /**

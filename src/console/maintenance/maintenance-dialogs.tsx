@@ -1,4 +1,4 @@
-// What is asked before maintenance is planned, changed, ended or deleted.
+// The dialogs that plan, change, end and delete a maintenance.
 import { useState } from 'preact/hooks'
 import type { Maintenance } from '../../wire/maintenance.ts'
 import { ACTION_TEXT } from '../../wire/words.ts'
@@ -14,7 +14,7 @@ const KINDS = { once: 'once', repeat: 'repeatedly' }
 interface DialogProps {
   /** One to change. */
   readonly given?: Maintenance
-  /** Of a new one. */
+  /** The process of a new maintenance. */
   readonly process?: string
   close(): void
 }

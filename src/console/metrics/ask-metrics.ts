@@ -16,7 +16,7 @@ const METAS_LISTED = 20
 export const INTERVALS = ['10s', '1m', '5m', '15m', '1h', '1d'] as const
 
 export interface MetricsAnswer {
-  /** Those that send metrics. */
+  /** Only processes that send metrics. */
   readonly processes: readonly ProcessEntry[]
   /** The one that the address names, otherwise the one that sent last; undefined: none has sent any. */
   readonly process: string | undefined
@@ -26,7 +26,7 @@ export interface MetricsAnswer {
   readonly every: string
   /** Where each bucket begins. */
   readonly atMs: readonly number[]
-  /** Of all chosen metas together. */
+  /** All chosen metas together. */
   readonly rows: readonly MetricRow[]
   /** The first metas by name, where there are several: a mean of different metas says nothing. */
   readonly groups: readonly { readonly label: string; readonly rows: readonly MetricRow[] }[]

@@ -13,7 +13,7 @@ import { MetricFilters, MetricNames } from './metric-filters.tsx'
 const EVERY_MS = 5_000
 const CHARTS_MAX = 6
 const ASKED = ['from', 'to', 'process', 'meta', 'every'] as const
-/** They add up: bars from zero, of all metas together. */
+/** Statistics that add up are drawn as bars from zero, all metas together. */
 const SUMMED: readonly Stat[] = ['sum', 'count']
 
 const statIn = (params: URLSearchParams): Stat => STATS.find((known) => known === params.get('stat')) ?? 'mean'

@@ -1,4 +1,4 @@
-// What the operator is asked before an account of somebody else is suspended, resumed or deleted.
+// The operator's confirmations before an account of somebody else is suspended, resumed or deleted.
 import type { OperatedAccount } from '../../wire/operator.ts'
 import { confirm } from '../kit/confirm.tsx'
 import { Field } from '../kit/form.tsx'

@@ -1,5 +1,5 @@
-// What the page of a process asks after the row of the overview. A question that is refused, or whose store does not
-// answer, leaves its error in place of its answer, so that the rest is shown.
+// The questions of the page of a process after the row of the overview. A question that is refused, or whose store does
+// not answer, leaves its error in place of its answer, so that the rest is shown.
 import { createMatch } from '../../process/process-pattern.ts'
 import type { Maintenance } from '../../wire/maintenance.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
@@ -18,7 +18,7 @@ const DOTS_MAX = 120
 const PICTURES_MAX = 6
 const METAS_MAX = 20
 
-/** Of a card of the page. */
+/** Props of each card of the page. */
 export interface Props {
   readonly row: OverviewProcess
   readonly rest: Rest

@@ -15,7 +15,7 @@ const TOP = 16
 const STEP = CELL + GAP
 /** At most so large. */
 const LARGER = 1.2
-/** Of the runs of a day. */
+/** A part of the runs of a day. */
 const FEW = 0.01
 const NAMES = [
   [0, 'Mo'],

@@ -103,7 +103,7 @@ function FactList({ facts }: { facts: readonly Fact[] }) {
   )
 }
 
-/** Of a process that sends metrics or exceptions alone. */
+/** Facts of a process that sends metrics or exceptions alone. */
 export function FactsWithoutRuns({ row, rest }: { row: OverviewProcess; rest: Rest | undefined }) {
   const { nowMs } = useView()
   const { last_seen_at: seen, last_24h: day } = row
@@ -150,7 +150,7 @@ function nextStart(row: OverviewProcess, nowMs: number): Fact {
   return { name: 'Next start', value: text, about, tone: isLate && 'bad' }
 }
 
-/** Of several metas the one that decides the state: what is usual is of one meta. */
+/** Several metas: the one that decides the state, because a usual duration is that of one meta. */
 function median({ by_meta: metas = [], ...row }: OverviewProcess, nowMs: number): Fact {
   const own = metas.length > 1 ? metas.find(({ meta }) => meta === row.meta) : undefined
   const shown = own ?? row
@@ -165,7 +165,7 @@ function median({ by_meta: metas = [], ...row }: OverviewProcess, nowMs: number)
 
 type Compared = Pick<OverviewProcess, 'median_24h_ms' | 'median_7d_ms' | 'usual_ms' | 'change'>
 
-/** What is usual is of the newest 20 runs: of a busy job that became slower yesterday only the week before shows it. */
+/** Usual covers the newest 20 runs: only the week before shows that a busy job became slower yesterday. */
 export function compareMedian(
   { median_24h_ms: today, median_7d_ms: week, usual_ms: usual, change }: Compared,
   nowMs: number,

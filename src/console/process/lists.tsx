@@ -175,7 +175,7 @@ export function MetricCharts({ row, rest, metrics }: Props & { metrics: readonly
 
 type MetricProps = Props & { name: string; rows: readonly MetricRow[] }
 
-/** Of several metas a line each, in their colours. */
+/** Several metas have a line each, in their colours. */
 function MetricChart({ row, name, rows, rest: { isSplit, meta, range, fromMs, toMs } }: MetricProps) {
   const { process } = row
   const lanes = lanesOf(row, meta)

@@ -16,7 +16,7 @@ interface Props {
   readonly process: string
   readonly metas: readonly OverviewMeta[]
   readonly chosen: string | undefined
-  /** Of 7 days, a row per meta; without metas where they are too many, or not known. */
+  /** The last 7 days, a row per meta; without metas where they are too many, or not known. */
   readonly week: readonly SummaryRow[] | undefined
 }
 

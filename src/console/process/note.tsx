@@ -1,4 +1,4 @@
-// What to do if a process fails, in the words of those who run it: on its page and with each of its alerts.
+// The note of a process: its people write down what to do if it fails. Shown on its page and with each of its alerts.
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ProcessNote as Written } from '../../wire/process-notes.ts'

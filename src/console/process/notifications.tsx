@@ -1,4 +1,4 @@
-// Who hears of it: each watch that covers the process, and each of its channels with a test.
+// The notifications of a process: each watch that covers it, and each of its channels with a test.
 
 import { useState } from 'preact/hooks'
 import type { Channel } from '../../wire/channels.ts'

@@ -54,7 +54,7 @@ export function RunDots({ process, runs, lanes, fromMs, toMs, top, height }: Pro
 const colourOf = (lanes: readonly Lane[], meta: string | null): string =>
   lanes.find((lane) => lane.meta === meta)?.colour ?? 'var(--edge)'
 
-/** Of completed runs; undefined without any. */
+/** The median of completed runs, in ms; undefined without any. */
 export function medianOf(runs: readonly Run[]): number | undefined {
   const lengths = runs.flatMap(({ state, timing }) => (state === 'completed' ? [timing.duration_ms ?? 0] : []))
   const sorted = lengths.sort((a, b) => a - b)

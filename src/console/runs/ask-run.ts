@@ -14,7 +14,7 @@ import { usualMsOf } from '../timeline/usual.ts'
 
 export interface RunContext {
   readonly run: Run
-  /** Of its process and meta, ms; undefined below five runs. */
+  /** The usual duration of its process and meta; undefined below five runs. */
   readonly usualMs: number | undefined
   /** The completed run before it. */
   readonly previous: Run | undefined

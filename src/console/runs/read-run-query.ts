@@ -1,4 +1,4 @@
-// What the address of the Runs page asks for.
+// The address of the Runs page as a question.
 
 import type { TimingState as RunState } from '../../wire/timings.ts'
 import { readRange, type TimeRange } from '../kit/time-range.ts'

@@ -1,19 +1,16 @@
 // The Runs page: the timeline, the durations of one process, and the table. The address holds the whole view.
-import { useState } from 'preact/hooks'
 import type { OverviewProcess } from '../../wire/overview.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { lineOf } from '../exceptions/line-of.ts'
 import { getPages } from '../kit/api.ts'
-import { findUid } from '../kit/find-uid.ts'
 import { formatDuration, plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
-import { Card, Icon } from '../kit/icon.tsx'
+import { Card } from '../kit/icon.tsx'
 import { page, type Question } from '../kit/page.tsx'
 import { RangeHeader } from '../kit/page-header.tsx'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { fixRange } from '../kit/time-range.ts'
-import { useAttempt } from '../kit/use-attempt.tsx'
 import { useView } from '../kit/view.tsx'
 import { DurationChart } from '../process/duration-chart.tsx'
 import { AS_SEEN, askTimeline, type Timeline as TimelineAnswer } from '../timeline/ask-timeline.ts'
@@ -26,6 +23,7 @@ import { isOverdue, usualMsOf } from '../timeline/usual.ts'
 import { askLater } from './ask-later.ts'
 import { askPage, type RunPage } from './ask-page.ts'
 import { askRun, type RunContext } from './ask-run.ts'
+import { NoRuns } from './no-runs.tsx'
 import { readRunView } from './read-run-query.ts'
 import { PAGE, RunFilters, RunStates } from './run-filters.tsx'
 import { RunPanel } from './run-panel.tsx'
@@ -39,6 +37,7 @@ const USUAL_MAX = 20
 const EXCEPTIONS_MAX = 200
 const FRAME_PX = 460
 
+/** An exception with the line that its run shows in the table. */
 interface Raised extends ExceptionMark {
   readonly text: string
 }
@@ -85,8 +84,10 @@ async function ask({ app, params, get, held, early, signal }: Question<RunsAnswe
   const answer = { timeline, page: runPage, later, processes }
   early({ ...answer, raised, usual, chosen, beside })
   const [raisedNow, usualNow, chosenNow, besideNow] = await Promise.all([
-    ...([askRaised(), askUsual()] as const),
-    ...([askChosen(runId, chosen), askChosen(runId && besideId, beside)] as const),
+    askRaised(),
+    askUsual(),
+    askChosen(runId, chosen),
+    askChosen(runId && besideId, beside),
   ])
   return { ...answer, raised: raisedNow, usual: usualNow, chosen: chosenNow, beside: besideNow }
 
@@ -156,7 +157,7 @@ function Content({ answer }: { answer: RunsAnswer }) {
       <div class="stack">
         <section class="card">
           <RunStates query={query} totals={timeline.totals} seen={seen} />
-          {all.length === 0 && <NoRuns answer={answer} />}
+          {all.length === 0 && <NoRuns processes={answer.processes} />}
           {all.length > 0 && (
             <Timeline
               loaded={timeline}
@@ -225,62 +226,6 @@ const describeFigures = ({ count, p50_ms: p50, p95_ms: p95, max_ms: max }: Summa
     ? `${plural(count, 'completed run')}, longest ${formatDuration(max)}`
     : `${plural(count, 'completed run')}: median ${formatDuration(p50)}, ` +
       `p95 ${formatDuration(p95)}, longest ${formatDuration(max)}`
-
-function NoRuns({ answer }: { answer: RunsAnswer }) {
-  const { params, nowMs } = useView()
-  const { query, range } = readRunView(params, nowMs)
-  const { process } = query
-  const entry = answer.processes.find((it) => it.process === process)
-  const text =
-    process === undefined || (entry?.kinds.includes('mark') ?? false)
-      ? range.isLive
-        ? 'New runs appear here within seconds.'
-        : 'Nothing ran in this range.'
-      : entry === undefined
-        ? 'No event of a process with this name has arrived in 30 days. Check the spelling.'
-        : `It sends ${entry.kinds.map((kind) => `${kind}s`).join(' and ')}, but no runs.`
-  return (
-    <div class="empty">
-      <Icon name="empty" />
-      <p class="empty-title">No runs here</p>
-      <p class="muted">{text}</p>
-      <div class="button-row">
-        {query.uid !== undefined && <FurtherBack uid={query.uid} />}
-        <a class="button" href={formatRoute('runs', changeParams(params, { from: '-7d', to: undefined }))}>
-          Show 7 days
-        </a>
-        <a class="button" href={formatRoute('welcome')}>
-          How to send one
-        </a>
-      </div>
-    </div>
-  )
-}
-
-/** A uid is looked for in the range; this looks as far back as a question may read, and opens the run. */
-function FurtherBack({ uid }: { uid: string }) {
-  const { app } = useView()
-  const { attempt, fault } = useAttempt()
-  const [said, setSaid] = useState('')
-  const look = () =>
-    attempt(async () => {
-      setSaid('Looking for the run…')
-      const { href, text } = await findUid(app.api.get, uid, app.nowMs()).finally(() => setSaid(''))
-      setSaid(text)
-      if (href !== undefined) location.hash = href
-    })
-  return (
-    <>
-      <button type="button" class="button button-main" onClick={() => void look()}>
-        Look for this uid further back
-      </button>
-      <span class="muted" role="status">
-        {said}
-      </span>
-      {fault}
-    </>
-  )
-}
 
 export const RunsPage = page<RunsAnswer>({
   name: 'runs',

@@ -69,7 +69,7 @@ export function findDense(totals: readonly SummaryRow[], state: StateFilter | un
   return dense
 }
 
-/** Of the processes of `totals` those to draw, with trouble first. `raised`: processes with exceptions. */
+/** The processes of `totals` to draw, with trouble first. `raised`: processes with exceptions. */
 export function foldQuiet(
   totals: readonly SummaryRow[],
   state: StateFilter | undefined,

@@ -13,9 +13,9 @@ export interface Bin extends Span {
   readonly atOnce?: number
   /** That, or else the number of runs. */
   readonly height: number
-  /** They ended here, or have no end. */
+  /** Runs that ended here, or have no end. */
   readonly runs: number
-  /** Of these, failed or never finished. */
+  /** Those of `runs` that failed or never finished. */
   readonly troubles: number
   readonly running: number
 }

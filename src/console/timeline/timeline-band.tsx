@@ -16,7 +16,7 @@ const BARS_PX = 36
 const LEAST_PX = 3
 const LABEL_PX = 56
 const STUB_PX = 14
-/** Of a torn edge. */
+/** Teeth of a torn edge. */
 const TEETH = 2
 const TOOTH_PX = 4
 
@@ -27,7 +27,7 @@ interface BandProps {
   readonly nowMs: number
   readonly seen: Seen
   readonly chosenId: string | undefined
-  /** What the Tab key reaches. */
+  /** The name or the run that the Tab key reaches. */
   readonly stop: Stop
   isOverdue(run: Run): boolean
   linkTo(run: Run): string

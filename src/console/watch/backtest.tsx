@@ -1,4 +1,4 @@
-// What a watch would have fired in the last 30 days, asked as its conditions change.
+// The preview of a watch: the alerts of the last 30 days, asked for again whenever its conditions change.
 import { useEffect, useState } from 'preact/hooks'
 import type { PreviewWatch, WatchPreview } from '../../wire/watch-preview.ts'
 import { ApiError, isAbort } from '../kit/api.ts'

@@ -1,4 +1,4 @@
-// What a person may do about alerts, and what screen readers hear then.
+// The changes of alerts that a person may make, each with its announcement for screen readers.
 import type { Api } from '../kit/api.ts'
 
 const CHANGES = {

@@ -1,4 +1,4 @@
-// Whom a watch notifies: each channel that there is, and a new one by its address.
+// The channels that a watch notifies: each existing one with a check box, and a new one by its address.
 import type { Channel } from '../../wire/channels.ts'
 import { FieldFrame } from '../kit/form.tsx'
 

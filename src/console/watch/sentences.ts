@@ -32,7 +32,7 @@ export interface Values {
   readonly channels: readonly string[]
   readonly exceptions: boolean
   readonly on: Readonly<Partial<Record<Condition, boolean>>>
-  /** Those of a condition stay while its box is not checked. */
+  /** The texts of a condition stay while its box is not checked. */
   readonly texts: Readonly<Record<string, string>>
 }
 

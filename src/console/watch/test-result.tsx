@@ -1,4 +1,4 @@
-// What receivers answered to a test, and the secret of a webhook, which is shown this once.
+// The answers of receivers to a test, and the secret of a webhook, which is shown this once.
 import { SecretBox } from '../kit/copy-button.tsx'
 import { Modal } from '../kit/modal.tsx'
 

@@ -37,9 +37,9 @@ import { TestResult } from './test-result.tsx'
 interface Props {
   /** To change it; otherwise it is a new one. */
   readonly watch?: Watch
-  /** Of a new one; empty: somebody enters it. */
+  /** The process of a new watch; empty: the form asks for it. */
   readonly process?: string
-  /** What is known of the process. */
+  /** The row of the process on Home, if there is one. */
   readonly row?: OverviewProcess
   readonly channels: readonly Channel[]
   readonly watches?: readonly Watch[]

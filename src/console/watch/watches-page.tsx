@@ -28,7 +28,7 @@ interface WatchesAnswer {
   readonly channels: readonly Channel[]
   /** Whether e-mail is set up. */
   readonly email: boolean
-  /** Those that fire first. */
+  /** Firing alerts come first. */
   readonly alerts: readonly Alert[]
   readonly hasOlder: boolean
   readonly unjudged: readonly Unjudged[]

@@ -1,4 +1,4 @@
-// What has arrived lately, of every kind, in a line each.
+// The newest events of every kind, in a line each.
 import type { Timing } from '../../wire/timings.ts'
 import type { Get } from '../kit/ask.ts'
 import { askPoints } from '../kit/ask-metrics.ts'
