@@ -15,7 +15,7 @@ export interface Bin extends Span {
   readonly height: number
   /** Runs that ended here, or have no end. */
   readonly runs: number
-  /** Those of `runs` that failed or never finished. */
+  /** How many of `runs` failed or never finished. */
   readonly troubles: number
   readonly running: number
 }
