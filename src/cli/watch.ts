@@ -1,7 +1,12 @@
 // `stint watch …`: watches from the command line, and as a file that can be applied again and again.
 
-import { describeConditions, WATCH_FIELDS, type WatchField, type WatchFieldName } from '../wire/conditions.ts'
-import { WATCH_FIELD_TEXTS } from '../wire/watch-field-texts.ts'
+import {
+  describeConditions,
+  WATCH_FIELD_TEXTS,
+  WATCH_FIELDS,
+  type WatchField,
+  type WatchFieldName,
+} from '../wire/conditions.ts'
 import type { WatchPreview } from '../wire/watch-preview.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { describeNextDue } from '../wire/words.ts'

@@ -107,7 +107,7 @@ export function createShowAlert(deps: ShowAlertDeps) {
     looked: Promise<Account | undefined>,
   ): Promise<Omit<AlertDetail, keyof KnownAlert['shown'] | keyof ProcessNote | 'unavailable'>> {
     const { process, condition, sinceUs, episode } = subject
-    const isOfRun = condition === 'failed' || condition === 'long' || condition === 'slow'
+    const isOfRun = condition !== 'late' && condition !== 'metric'
     const name = { process, meta: subject.meta ?? '' }
     const isAllStored = storedUs() > sinceUs
 

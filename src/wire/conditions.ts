@@ -5,6 +5,9 @@
 import { spellSpan } from './span-text.ts'
 import { describeNextDue, PROCESS_STATE_TEXT } from './words.ts'
 
+/** How late a start may be. Above all else it is inlined, and the console's bundle leaves WATCH_FIELD_TEXTS out. */
+export const DEFAULT_GRACE = '5m'
+
 /** The members of a watch that the words below need. */
 interface Conditions {
   readonly late: { readonly every?: string; readonly cron?: string; readonly tz?: string } | null
@@ -96,9 +99,6 @@ export function describeConditions(watch: Conditions): string {
   return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')}, or ${parts.at(-1)}`
 }
 
-/** How late a start may be. */
-export const DEFAULT_GRACE = '5m'
-
 export interface WatchField {
   /** In the form, and for screen readers. */
   readonly label: string
@@ -139,3 +139,44 @@ export const WATCH_FIELDS = {
 } as const satisfies Record<string, WatchField>
 
 export type WatchFieldName = keyof typeof WATCH_FIELDS
+
+interface FieldText {
+  /** As `stint watch add` has it. */
+  readonly flag: string
+  /** Other fields in backticks. */
+  readonly about: string
+}
+
+/** For the API's description, the README and `stint watch add`. A table by itself, because the console reads none. */
+export const WATCH_FIELD_TEXTS = {
+  'late/every': { flag: '--every <span>', about: 'a start is due this long after the last one' },
+  'late/cron': {
+    flag: '--cron <expression>',
+    about: 'instead of `every`: a start is due at each of these moments; five fields, or six with seconds first',
+  },
+  'late/tz': { flag: '--tz <zone>', about: 'time zone of `cron`; UTC when absent' },
+  'late/grace': { flag: '--grace <span>', about: `how late a start may be; ${DEFAULT_GRACE} when absent` },
+  long: { flag: '--long <span>', about: 'fires when a run has been running longer; must be below MAX_RUN' },
+  'failed/after': { flag: '--failed <n>', about: 'fires after this many failures in a row' },
+  'failed/exceptions': {
+    flag: '--exceptions',
+    about: 'an exception counts, too, beside a run that failed or never finished',
+  },
+  slow: {
+    flag: '--slow <factor>',
+    about: 'fires when a run takes this many times the median of the last 20 completed runs',
+  },
+  'metric/name': { flag: '--metric <name>', about: 'the metric whose figure is above or below a number' },
+  'metric/of': { flag: '--of <figure>', about: 'last, min, max or mean over the window' },
+  'metric/window': { flag: '--window <span>', about: 'the figure is taken over the points of this span, up to now' },
+  'metric/above': { flag: '--above <number>', about: 'fires while the figure is above; either this or `below`' },
+  'metric/below': { flag: '--below <number>', about: 'fires while the figure is below' },
+  'metric/for': { flag: '--for <span>', about: 'fires only after the figure has been across the number for this long' },
+  remind: { flag: '--remind <span>', about: 'repeats the notification at this interval while the alert fires' },
+} as const satisfies Record<WatchFieldName, FieldText>
+
+/** As a sentence: `A start is due this long after the last one.` */
+export const aboutField = (name: WatchFieldName): string => {
+  const { about } = WATCH_FIELD_TEXTS[name]
+  return `${about.charAt(0).toUpperCase()}${about.slice(1)}.`
+}

@@ -1,8 +1,8 @@
 // Watches: what must be true of a process, and who is notified when it is not.
 import { type Static, Type } from '@sinclair/typebox'
+import { aboutField } from './conditions.ts'
 import { defineRoute, exampleOf, json, jsonBody } from './route.ts'
 import { choice, closed, GivenName, orNull, ProcessName, Text, TimeMs } from './shapes.ts'
-import { aboutField } from './watch-field-texts.ts'
 
 const SPAN_FAULT = 'must be a time span such as 30s, 10m, 26h or 7d, at least 1s'
 

@@ -1,15 +1,16 @@
 // A watch's conditions and their fields: README, command line and API say of them what one table says.
 import { expect, test } from 'bun:test'
 import {
+  aboutField,
   CONDITION_TABLE,
   CONDITIONS,
   type Condition,
   describeConditions,
+  WATCH_FIELD_TEXTS,
   WATCH_FIELDS,
   type WatchField,
   type WatchFieldName,
 } from '../../src/wire/conditions.ts'
-import { aboutField, WATCH_FIELD_TEXTS } from '../../src/wire/watch-field-texts.ts'
 import { CreateWatch, type Watch } from '../../src/wire/watches.ts'
 import { tableUnder } from '../support/readme.ts'
 
