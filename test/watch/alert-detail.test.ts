@@ -25,8 +25,9 @@ describe.skipIf(missing('chdb') !== undefined)('an alert of a failed run', () =>
   async function show(alert = id): Promise<AlertDetail> {
     let shown: AlertDetail | undefined
     await until('every part is there', async () => {
-      shown = (await ask('GET', `/api/alerts/${alert}`)).json
-      return shown?.unavailable.length === 0
+      const { status, json } = await ask('GET', `/api/alerts/${alert}`)
+      shown = json
+      return status === 200 && json.unavailable.length === 0
     })
     return shown!
   }

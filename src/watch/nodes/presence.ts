@@ -170,7 +170,7 @@ async function step(state: State): Promise<void> {
   const { token, mayHold } = lease.request()
   // nodes of an earlier version judge until the last of them has gone
   const isFormer = living(state).some((it) => it.report.edgeUs === undefined)
-  const isFree = mayHold && !state.isStopping && !isFormer
+  const isFree = mayHold && !isFormer
   const sign = { node, report: ownReport(state), holder, token, mayHold: isFree }
   const answer = await database.write(() => giveSignOfLife(sign))
   noteHeartbeat(state)

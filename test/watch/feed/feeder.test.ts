@@ -210,3 +210,13 @@ test('a backlog that is read in parts is known up to two seconds before its newe
   expect(feeder.knownUs()).toBe(1e9 + 4999 * 1e4 - 2e6)
   expect((await feeder.read())[0]).toMatchObject({ isFull: false, records: { length: 202 } })
 })
+
+test('what runs have said is not handed over', async () => {
+  const { spools, feeder } = await open({ points: new FakeDisk(), exceptions: new FakeDisk() }, {})
+  const common = { account: WATCHED, process: 'job', meta: '', stamp: { us: 1_000_000, sub: 0 } }
+  const exception = toRecord({ ...common, kind: 'exception', exception: 'x' })
+  await spools.exceptions.append(toRecord({ ...common, kind: 'output', output: 'done' }), 1_000_000)
+  await spools.exceptions.append(exception, 1_000_001)
+  const blocks = await feeder.read()
+  expect(blocks.flatMap(({ records }) => records.map(({ record }) => record))).toEqual([exception])
+})
