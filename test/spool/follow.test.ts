@@ -115,18 +115,18 @@ describe('segments', () => {
   })
 
   test.each([
-    ['more than is free on the disk', { free: 6000 }],
-    ['on a disk that is low', { free: 50 }],
-  ])('%s go: it continues where the first reader is and says so, also after a start', async (_, { free }) => {
+    ['more than is free on the disk', { free: 6000, least: 100 }],
+    ['on a disk that is low', { free: 60_000, least: 80_000 }],
+  ])('%s go: it continues where the first reader is and says so, also after a start', async (_, { free, least }) => {
     const disk = new FakeDisk()
-    const spool = await openOn(disk, { isFollowed: true, minFreeBytes: 100, lookEveryMs: 5 })
+    const spool = await openOn(disk, { isFollowed: true, minFreeBytes: least, lookEveryMs: 5 })
     const follower = spool.follow(undefined, all)
     const kept = follower.position
     await appendGroups(spool, Array(40).fill(10))
     disk.free = free
     await drain(spool, 1000)
     await until('removed', () => keptOn(disk).length < 2, 5_000)
-    expect(spool.refusal()).toBe(free < 100 ? 'disk_low' : undefined)
+    expect(spool.refusal()).toBe(free < least ? 'disk_low' : undefined)
     disk.free = Number.POSITIVE_INFINITY
     await untilTaken(spool, '400')
     expect(await readAll(follower)).toEqual(['400'])
@@ -312,5 +312,24 @@ test('a tail holds nothing back: what went before it was read is said, and it co
   expect(await readAll(tail)).toEqual(later)
   expect([tail.skipped(), tail.skipped()]).toEqual([true, false])
   await tail.close()
+  await spool.close()
+})
+
+test('a tail that was closed is not remembered', async () => {
+  const spool = await openOn(new FakeDisk())
+  await appendGroups(spool, [3])
+  const readOnce = async () => {
+    const keeps = () => true
+    const tail = spool.tail(undefined, keeps)
+    await tail.read(3, 1 << 20)
+    await tail.close()
+    return new WeakRef(keeps)
+  }
+  const kept: WeakRef<() => boolean>[] = []
+  for (let i = 0; i < 100; i++) kept.push(await readOnce())
+  await until('most of them are gone', () => {
+    Bun.gc(true)
+    return kept.filter((one) => one.deref() === undefined).length > 50
+  })
   await spool.close()
 })

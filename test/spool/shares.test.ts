@@ -84,6 +84,18 @@ describe('a shared spool', () => {
   })
 })
 
+test('on a disk that is nearly full at the start, who sent most is refused from the start', async () => {
+  const disk = new FakeDisk()
+  disk.free = 150
+  disk.total = 10_000
+  await using spool = await openOn(disk, {
+    minFreeBytes: 100,
+    lookEveryMs: 3_600_000,
+    judgeOwners: (fullness) => (fullness > 0 ? (owner) => owner === 'mallory' : undefined),
+  })
+  expect([spool.refusal('mallory'), spool.refusal('ada')]).toEqual(['disk_share', undefined])
+})
+
 test('a share is released step by step, never below what is held', () => {
   const shares = new Shares({
     runBytes: 100,

@@ -137,6 +137,13 @@ test('reports the arrival of the oldest record after appending, reading, advanci
   expect(spool.stats().oldestUs).toBe(2_000_000)
 })
 
+test('reports the arrival of the next record as soon as the one before is delivered', async () => {
+  const spool = await openOn(new FakeDisk(), { segmentBytes: 8192 })
+  await appendGroups(spool, [3])
+  await spool.advance((await spool.read(1, 1 << 20)).next)
+  expect(spool.stats().oldestUs).toBe(1_000_001)
+})
+
 test('waiting ends when a record exists or the signal aborts', async () => {
   const spool = await openOn(new FakeDisk())
   const never = new AbortController().signal
@@ -175,6 +182,17 @@ test('a full spool refuses until something is delivered', async () => {
   expect(spool.refusal()).toBeUndefined()
   await spool.append('again', 1)
   expect(await drain(spool)).toHaveLength(accepted - records.length + 1)
+})
+
+test('a full spool is logged, and that it has room again', async () => {
+  const { log, lines } = createLogLines()
+  const logged = () => lines.flatMap(({ msg }) => /the spool (is full|has room)/.exec(msg)?.[1] ?? [])
+  await using spool = await openOn(new FakeDisk(), { maxBytes: 1500, lookEveryMs: 1, log })
+  for (let i = 0; spool.refusal() === undefined; i++) await spool.append(recordOf(i), 1)
+  await until('the log says that it is full', () => logged().length === 1)
+  await drain(spool)
+  await until('the log says that it has room', () => logged().length === 2)
+  expect(logged()).toEqual(['is full', 'has room'])
 })
 
 test('a nearly full disk refuses, logs once, and accepts again when there is room', async () => {
