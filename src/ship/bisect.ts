@@ -61,7 +61,6 @@ export function createBisection(weights: readonly number[], maxWeight: number) {
     /** Undecides events that were decided as refused. */
     putBack(events: readonly number[]): void {
       rest = [...events, ...rest]
-      refusedInARow = 0
     },
     /** Decides events without sending them; returns those that were undecided. */
     takeOut(matches: (event: number) => boolean): readonly number[] {

@@ -115,7 +115,6 @@ export function createDelivery(options: DeliveryOptions) {
       for (const { index } of suspects.filter(isAlike)) condemn(index, reason)
       for (const index of bisection.takeOut(isLike)) condemn(index, reason)
       suspects = suspects.filter((suspect) => !isAlike(suspect))
-      isDoubted &&= suspects.length > 0
       return 'progress'
     }
     if (result.kind !== 'stored') {

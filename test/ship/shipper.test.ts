@@ -112,6 +112,13 @@ describe('delivery', () => {
   })
 })
 
+test('a delivery whose oldest arrival is not known has no duration', async () => {
+  await trial.append(marks(3))
+  const stats: Spool['stats'] = () => ({ ...trial.spool.stats(), oldestUs: 0 })
+  await drain(trial.shipper({ spool: withFaults(trial.spool, { stats }) }))
+  expect([trial.store.events().length, trial.counts.deliveries]).toEqual([3, []])
+})
+
 describe('a busy or unreachable store', () => {
   test('is retried after a random pause that grows to 5 s', async () => {
     await trial.append(marks(3))
@@ -303,6 +310,25 @@ describe('a store that refuses valid events as well', () => {
     expect(checks().length).toBe(checked + 20)
   })
 
+  test('after much poison gets few requests when it breaks for the second time', async () => {
+    await trial.append(marks(1000))
+    const shipper = trial.shipper()
+    const breakIt = async () => {
+      trial.store.faults = { next: ({ kind }) => (kind === 'prepare' ? undefined : REFUSED) }
+      const before = writes().length
+      await stepUntilHeld(shipper)
+      return writes().length - before
+    }
+    trial.store.faults = { isPoison: () => true }
+    while (checks().length < 5) await shipper.step()
+    expect(await breakIt()).toBeGreaterThan(20)
+    trial.store.faults = {}
+    const checked = checks().length
+    while (checks().length === checked) await shipper.step()
+    expect(await breakIt()).toBeLessThan(20)
+    expect(trial.deadLetters.stats().total).toBe(0)
+  })
+
   test('that refuses only one kind is detected by an event of that kind', async () => {
     const exception: Event = {
       ...{ kind: 'exception', account: ACCOUNT, process: 'p', meta: '', exception: 'x' },
@@ -355,6 +381,18 @@ describe('a measurement that another writer broke', () => {
     await drain(again)
     expect(trial.store.events()).toHaveLength(11)
     expect(trial.deadLetters.stats().total).toBe(0)
+  })
+
+  test('that is repaired cannot be given up, also while its events are still being sent', async () => {
+    trial.store.faults = REFUSE_METRICS
+    await trial.append([...marks(5), metric(0)])
+    const shipper = trial.shipper()
+    await stepUntilHeld(shipper)
+    trial.store.faults = {}
+    const checked = checks().length
+    while (checks().length === checked) await shipper.step()
+    expect(trial.spool.stats().records).toBe(6)
+    expect(shipper.buryHeld('given up')).toEqual([])
   })
 
   test('goes to the dead letters on request of the operator; later events do not', async () => {

@@ -1,6 +1,7 @@
 // The outbox against real HTTP receivers and the real store; only the clock is the test's.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
+import type { CompleteBody } from '../../../src/notify/delivery/complete-body.ts'
 import { createDeliver, type Deliver } from '../../../src/notify/delivery/deliver.ts'
 import { DeliveryError } from '../../../src/notify/delivery/delivery-error.ts'
 import { createOutbox } from '../../../src/notify/delivery/outbox.ts'
@@ -43,9 +44,15 @@ beforeEach(() => {
   now = Date.now() * 1000
 })
 
-const outboxOf = (mayDeliver = () => true, deliver?: Deliver, isHeld = (_account: string) => false) =>
+const outboxOf = (
+  mayDeliver = () => true,
+  deliver?: Deliver,
+  isHeld = (_account: string) => false,
+  complete: CompleteBody = async (_, body) => body,
+) =>
   createOutbox({
     store,
+    complete,
     isHeld,
     mayDeliver,
     deliver:
@@ -310,6 +317,22 @@ describe('people', () => {
     expect(text).toContain('*Firing*: ale_0 is late')
     expect(text).toContain('… and 170 more')
     expect(await store.outbox()).toEqual({ waiting: 0 })
+  })
+
+  test('get a digest for which nothing is looked up, and a single notification with what was looked up', async () => {
+    let looks = 0
+    const complete: CompleteBody = async (_, body) => {
+      looks++
+      return { ...body, data: { ...body.data, summary: 'looked up' } }
+    }
+    await fill(channelOf('cha_1', { kind: 'slack', target: url('/slack') }), 200)
+    const outbox = outboxOf(undefined, undefined, undefined, complete)
+    await outbox.step()
+    expect([received.length, looks]).toEqual([1, 0])
+    await commit(store, now, resolved('ale_0', now, [typed('end_0', 'alert.resolved', 'ale_0')]))
+    await outbox.step()
+    expect([received.length, looks]).toEqual([2, 1])
+    expect(JSON.parse(received[1]!.text).text).toContain('looked up')
   })
 
   test('get a digest of what came while the rate limit was exhausted', async () => {
