@@ -14,9 +14,10 @@ import type { GroupDecision } from '../../src/live/overview/board.ts'
 import type { Watched } from '../../src/live/overview/covering.ts'
 import { createMedians } from '../../src/live/overview/medians.ts'
 import { type AskOverview, createOverview } from '../../src/live/overview/overview.ts'
+import type { TailSpool } from '../../src/live/tail.ts'
 import { ask } from '../../src/query/desk.ts'
 import { openSpool } from '../../src/spool/open-spool.ts'
-import type { Spool } from '../../src/spool/spool.ts'
+import type { Spool, Tail } from '../../src/spool/spool.ts'
 import { type ExceptionSource, type PointSource, StoreError } from '../../src/store/source.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
@@ -65,6 +66,8 @@ afterEach(async () => {
 
 interface CastOptions extends Partial<Pick<LiveOptions, 'maxBytes' | 'maxMarks' | 'receivingUs' | 'lookMs'>> {
   readonly others?: OtherNodes
+  /** Live reads on in the log once it resolves. */
+  beforeRead?(): Promise<void>
   /** That of another cast, which was killed. */
   readonly dir?: string
   /** Those of another cast, with the same stores. */
@@ -92,12 +95,29 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
         }
       },
     })
+  const delayed = (spool: Spool): TailSpool => ({
+    get position() {
+      return spool.position
+    },
+    mark: spool.mark,
+    writingUs: spool.writingUs,
+    stats: () => spool.stats(),
+    tail(from, keeps) {
+      const tail = spool.tail(from, keeps)
+      const read: Tail['read'] = async (...asked) => {
+        await options.beforeRead?.()
+        return tail.read(...asked)
+      }
+      return Object.create(tail, { read: { value: read } })
+    },
+  })
   const points = watchSource(memory.points)
   const exceptions = watchSource(memory.exceptions)
   const inTurn = <T>(_: string, work: (signal: AbortSignal) => Promise<T>) => ask(work(new AbortController().signal))
   const common = { inTurn, log: silent, maxRunUs: DAY * 1000, nowUs }
   const live = createLive({
-    ...{ ...common, spools, sources: { points, exceptions }, others: options.others ?? NO_OTHERS },
+    ...{ ...common, sources: { points, exceptions }, others: options.others ?? NO_OTHERS },
+    spools: { points: delayed(spools.points), exceptions: delayed(spools.exceptions) },
     receivingUs: options.receivingUs ?? (() => undefined),
     observe: () => {},
     onForget: (account) => overview.drop(account),

@@ -76,6 +76,24 @@ describe('the age of an answer', () => {
   })
 })
 
+test('what left the log before it was read comes from the stores, and until then the answer says its age', async () => {
+  let gate = Promise.resolve()
+  const cast = await openCast({ beforeRead: () => gate })
+  await cast.ask()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  gate = promise
+  // more than a segment
+  for (let i = 0; i < 8; i++) await cast.send(raiseAt(T0 - i, 'x'.repeat(100_000)))
+  await cast.ship()
+  cast.isAway = true
+  resolve()
+  cast.nowMs += HOUR
+  expect(await cast.ask()).toMatchObject({ stale_s: 3600 })
+  cast.isAway = false
+  cast.nowMs += 3_000
+  expect(await cast.ask()).toMatchObject({ stale_s: null, last_24h: { exceptions: 8 } })
+})
+
 /** For so many processes with these events each. */
 async function roomFor(processes: number, ...events: Event[]): Promise<number> {
   const cast = await openCast()
@@ -206,6 +224,14 @@ describe('bounds', () => {
     cast.live.forget('ada')
     expect((await cast.ask()).processes).toEqual([])
     expect(cast.live.bytes()).toBe(0)
+  })
+  test('what was imported is found an hour later, although nothing of the account came through the log', async () => {
+    const cast = await openCast()
+    cast.events.push(...runAt(T0 - HOUR, MINUTE))
+    await cast.ask()
+    cast.events.push(...runAt(T0 - 2 * HOUR, MINUTE, { process: 'imported' }))
+    cast.nowMs += 61 * MINUTE
+    await cast.until(({ found }) => found === 2)
   })
   test('while nothing is new no store is asked', async () => {
     const cast = await openCast()
