@@ -101,7 +101,7 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
     ['clock.ts', 'client/event-times.ts'],
   ],
   ['the exit', /\bprocess\.(exit|abort|reallyExit)\b/, ['main.ts', 'run-server.ts', 'cli/main.ts', 'demo/main.ts']],
-  ['chance', /\bMath\.random\b/, ['ship/backoff.ts', 'client/outbox.ts']],
+  ['chance', /\bMath\.random\b/, ['ship/backoff.ts', 'client/retry-pause.ts']],
   [
     'unguessable chance',
     /\bgetRandomValues\b|\brandom(Bytes|UUID|UUIDv7|Int|Fill|FillSync)\b/,

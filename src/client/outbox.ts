@@ -9,24 +9,14 @@
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
 import { BATCH_CHARACTERS, BATCH_EVENTS, toBatch, toEvent } from './batch.ts'
-import type { Unconfirmed } from './declarations/stint.d.ts'
 import { monotonicMs } from './event-times.ts'
-import {
-  type Answer,
-  correctTime,
-  describeAhead,
-  describeOutcome,
-  faultOf,
-  isRefusedForTime,
-  judgeAnswer,
-  newerReading,
-  REFUSED,
-} from './judge-answer.ts'
+import { type Answer, faultOf } from './judge-answer.ts'
+import { createBatchJudge, type Drop } from './judge-batch.ts'
 import type { KeptEvents } from './kept-events.ts'
 import { UNCONFIRMED } from './report.ts'
-import { findPause, LAST_TRY_MS } from './retry-pause.ts'
+import { createPatience, LAST_TRY_MS } from './retry-pause.ts'
 import type { ExitLimits, Settings } from './settings.ts'
-import { endRests, hasRested, type Item, isMark, rest, restMs, takeBatch } from './waiting-items.ts'
+import { endRests, hasRested, type Item, rest, restMs, takeBatch } from './waiting-items.ts'
 
 export type Outbox = ReturnType<typeof createOutbox>
 
@@ -41,24 +31,18 @@ export function createOutbox(
   { flushMs, maxBytes, keepsEach, keepAfterMs }: Settling,
   send: (body: Uint8Array) => Promise<Answer>,
   kept: KeptEvents | undefined,
-  drop: (line: string, reason: string, unconfirmed?: Unconfirmed) => void,
+  drop: Drop,
   warn: (text: string) => void,
 ) {
+  const judge = createBatchJudge({ keepsEach }, kept, drop, warn)
+  const patience = createPatience()
   let waiting: Item[] = []
   let inHand: readonly Item[] = []
-  /** How far our clock is ahead of the server's. */
-  let aheadMs: number | undefined
   let bytes = 0
   let added = 0
   let settled = 0
   let isWorking = false
-  let tries = 0
-  /** Until when somebody waits in `flush` or `leave`. */
-  let hurryUntil = 0
-  let restartUntil = 0
   let fault = ''
-  /** The last attempt was refused a connection or answered 503. */
-  let isRestarting = false
   /** New events are written to the backlog, too. */
   let keepsNow = keepsEach
   /** All that waits rests. */
@@ -95,44 +79,6 @@ export function createOutbox(
       }
     })
 
-  /** Drops what the answer refuses for good and returns what must be sent again; `spent` has to rest before. */
-  function judge(items: readonly Item[], answer: Answer) {
-    aheadMs = newerReading(aheadMs, answer.aheadMs)
-    const verdicts = judgeAnswer(answer, items.length)
-    const refused: string[] = []
-    const spent: Item[] = []
-    let isCorrected = false
-    const again = items.filter((item, i) => {
-      const verdict = verdicts[i]!
-      if (verdict.is === 'stored') return false
-      if (verdict.isSpent && !isMark(item)) {
-        spent.push(item)
-        return false
-      }
-      if (verdict.is === 'again' || verdict.isSuspended || (verdict.is === 'waits' && keepsEach)) return true
-      if (isRefusedForTime(verdict) && correct(item)) {
-        isCorrected = true
-        return true
-      }
-      if (verdict.is === 'refused') refused.push(item.line)
-      drop(item.line, describeOutcome(verdict))
-      return false
-    })
-    if (refused.length > 0 && keepsEach) kept?.refuse(refused)
-    return { again, spent, isCorrected }
-  }
-
-  /** False if our clock is not at fault. */
-  function correct(item: Item): boolean {
-    const line = item.isCorrected ? undefined : correctTime(item.line, aheadMs)
-    if (line === undefined) return false
-    bytes += line.length - item.line.length
-    item.line = line
-    item.isCorrected = true
-    warn(describeAhead(aheadMs!))
-    return true
-  }
-
   const because = (reason: string) => (fault === '' ? reason : `${reason}: ${fault}`)
 
   /** One batch, until none of it has to be sent again. */
@@ -145,10 +91,11 @@ export function createOutbox(
       const answer = (yield toBatch(sent.map(({ line }) => line)))!
       if (inHand !== sent) return // `leave` took it over
       fault = faultOf(answer)
-      isRestarting = answer.status === 503 || (answer.status === 0 && answer.text === REFUSED)
-      const { again, spent, isCorrected } = judge(sent, answer)
+      patience.noteAnswer(answer)
+      const { again, spent, isCorrected, grown } = judge(sent, answer)
+      bytes += grown
       if (spent.length > 0) {
-        rest(spent, pauseMs(answer.retryAfterMs))
+        rest(spent, patience.pauseMs(answer.retryAfterMs))
         waiting = [...waiting, ...spent]
         inHand = again
       }
@@ -157,11 +104,11 @@ export function createOutbox(
         const left = new Set([...again, ...spent])
         inHand = again
         settle(sent.filter((item) => !left.has(item)))
-        tries = 0
+        patience.noteProgress()
         keepsNow = keepsEach
         heardMs = monotonicMs()
       }
-      if (inHand.length > 0 && !isCorrected) yield pauseMs(answer.retryAfterMs)
+      if (inHand.length > 0 && !isCorrected) yield patience.pauseMs(answer.retryAfterMs)
     }
   }
 
@@ -175,12 +122,6 @@ export function createOutbox(
 
   const keep = (items: readonly Item[]) => {
     for (const item of items) item.file ??= kept?.keep(item.line, false)
-  }
-
-  function pauseMs(retryAfterMs: number): number {
-    const nowMs = monotonicMs()
-    const isAwaited = isRestarting && nowMs < restartUntil
-    return findPause({ tries: tries++, retryAfterMs, isAwaited, spareMs: hurryUntil - nowMs, chance: Math.random() })
   }
 
   async function deliverInBackground(): Promise<void> {
@@ -234,17 +175,15 @@ export function createOutbox(
     flush(withinMs: number, restartMs = 0): Promise<boolean> {
       const upTo = added
       if (settled >= upTo) return Promise.resolve(true)
-      hurryUntil = Math.max(hurryUntil, monotonicMs() + withinMs)
       const untilMs = monotonicMs() + restartMs
-      restartUntil = Math.max(restartUntil, untilMs)
-      tries = 0
+      patience.extend({ withinMs, restartMs })
       endRests(waiting)
       start(0)
       endPause?.()
       return new Promise((resolve) => {
         const giveUp = () => {
           const leftMs = untilMs - monotonicMs()
-          if (isRestarting && leftMs > 0) limit = setTimeout(giveUp, Math.min(leftMs, LAST_TRY_MS))
+          if (patience.isRestarting() && leftMs > 0) limit = setTimeout(giveUp, Math.min(leftMs, LAST_TRY_MS))
           else resolve(false)
         }
         let limit = setTimeout(giveUp, withinMs) // referenced: it holds the process for us
@@ -260,25 +199,22 @@ export function createOutbox(
     isEmpty: (): boolean => settled === added,
     /** At the very end: sends within the time, synchronously, and keeps what is not settled then. */
     leave(
-      { withinMs, restartMs }: ExitLimits,
+      limits: ExitLimits,
       sendNow: (body: Uint8Array, timeoutMs: number) => Answer,
       sleep: (ms: number) => void,
     ): void {
-      hurryUntil = monotonicMs() + withinMs
-      restartUntil = monotonicMs() + restartMs
-      const until = () => (isRestarting ? Math.max(hurryUntil, restartUntil) : hurryUntil)
-      const hasTime = (ms = 0) => monotonicMs() + ms < until()
-      tries = 0
+      const { leftMs } = patience
+      patience.limit(limits)
       endRests(waiting)
       inHand = [...inHand] // the background's batch is ours now
       try {
-        for (let isDone = false; hasTime() && inHand.length + waiting.length > 0 && !isDone; ) {
+        for (let isDone = false; leftMs() > 0 && inHand.length + waiting.length > 0 && !isDone; ) {
           const steps = deliver()
           for (let { value, done } = steps.next(); !done; ) {
-            isDone = typeof value === 'number' ? !hasTime(value) : !hasTime()
+            isDone = leftMs() <= (typeof value === 'number' ? value : 0)
             if (isDone) break
             if (typeof value === 'number') sleep(value)
-            const answer = typeof value === 'string' ? sendNow(gzipSync(value), until() - monotonicMs()) : undefined
+            const answer = typeof value === 'string' ? sendNow(gzipSync(value), leftMs()) : undefined
             ;({ value, done } = steps.next(answer))
           }
         }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { openBacklog } from '../../src/client/backlog.ts'
+import { toEvent } from '../../src/client/batch.ts'
 import { keepEvents } from '../../src/client/kept-events.ts'
 import { createOutbox } from '../../src/client/outbox.ts'
 import { inMemoryDir } from '../support/temp-dir.ts'
@@ -81,4 +82,25 @@ test('starts and ends do not wait behind what a spent quota refuses, which is se
   isSpent = false
   expect(await outbox.flush(20_000)).toBe(true)
   expect(outbox.isEmpty()).toBe(true)
+})
+
+test('an event whose time was corrected leaves no more room than it took', async () => {
+  const fault = { pointer: '/0/at', detail: 'is in the future' }
+  const refused = { status: 422, retryAfterMs: 0, text: JSON.stringify({ errors: [fault] }), aheadMs: 3_600_000 }
+  const answers = [refused, { status: 201, retryAfterMs: 0, text: '' }]
+  const body = '{"process":"a","at":"2026-11-28T10:00:00Z"}'
+  const maxBytes = toEvent('start', body).length
+  const dropped: string[] = []
+  const outbox = createOutbox(
+    { flushMs: 1, maxBytes, keepsEach: false, keepAfterMs: 1e6 },
+    async () => answers.shift()!,
+    undefined,
+    (line) => void dropped.push(line),
+    () => {},
+  )
+  outbox.add('start', body)
+  expect(await outbox.flush(20_000)).toBe(true)
+  expect(answers).toEqual([])
+  outbox.add('start', body.replace('"a"', '"ab"'))
+  expect(dropped).toHaveLength(1)
 })
