@@ -26,7 +26,7 @@ import {
 import { type BaseHead, type BasePage, EACH } from './base.ts'
 import { countHour, HOUR_US } from './hours.ts'
 import type { LiveMark, LiveRun } from './marks.ts'
-import { addMoment, findGroup, MOMENTS_KEPT, raise } from './raised.ts'
+import { addMoment, findGroup, raise } from './raised.ts'
 import {
   countChange,
   countedUs,
@@ -202,7 +202,6 @@ function addExceptions(account: Account, events: readonly LoggedEvent[], buildin
     if (event.kind !== 'exception') continue
     const { process: name, meta } = event
     const raised = raisedOf(findProcess(account, name), meta)
-    const isFull = raised.moments.length >= MOMENTS_KEPT
-    if (!raise(raised, toException(event, building)) && isFull) account.again.set(name, seqs)
+    if (!raise(raised, toException(event, building))) account.again.set(name, seqs)
   }
 }

@@ -262,7 +262,6 @@ export function createLive(options: LiveOptions) {
       const one = held.get(name)
       if (one === undefined) return
       one.touches++
-      one.account.version++
       for (const process of one.account.processes.values()) process.isChanged = true
     },
     forget,

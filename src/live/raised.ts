@@ -65,7 +65,7 @@ interface Ungrouped extends Omit<Moment, 'group'> {
   readonly text: string
 }
 
-/** Returns false if the exception was there already, or is older than what is remembered. */
+/** Returns false if it is not newer than the oldest one, of as many as are remembered. */
 export function raise(raised: RaisedOfRow, { atUs, restNs, uid, fingerprint, former, text }: Ungrouped): boolean {
   const { moments } = raised
   const oldest = moments.length < MOMENTS_KEPT ? undefined : moments.at(-1)

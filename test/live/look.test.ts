@@ -61,8 +61,10 @@ describe('the age of an answer', () => {
     const cast = await openCast({ receivingUs: () => receivingUs })
     cast.events.push(...nightly(T0 - 26 * HOUR))
     expect(await cast.ask()).toMatchObject({ stale_s: null, processes: [{ state: 'completed' }] })
+    expect(cast.live.freshVersionOf('ada')).toBeDefined()
     receivingUs = T0 * 1000
     cast.nowMs += HOUR
+    expect(cast.live.freshVersionOf('ada')).toBeUndefined()
     expect(await cast.ask()).toMatchObject({ stale_s: 3600, processes: [{ state: 'completed' }] })
     receivingUs = undefined
     expect(await cast.ask()).toMatchObject({ stale_s: null, processes: [{ state: 'silent' }] })
@@ -89,6 +91,7 @@ test('what left the log before it was read comes from the stores, and until then
   resolve()
   cast.nowMs += HOUR
   expect(await cast.ask()).toMatchObject({ stale_s: 3600 })
+  expect(cast.live.freshVersionOf('ada')).toBeUndefined()
   cast.isAway = false
   cast.nowMs += 3_000
   expect(await cast.ask()).toMatchObject({ stale_s: null, last_24h: { exceptions: 8 } })
@@ -232,6 +235,20 @@ describe('bounds', () => {
     cast.events.push(...runAt(T0 - 2 * HOUR, MINUTE, { process: 'imported' }))
     cast.nowMs += 61 * MINUTE
     await cast.until(({ found }) => found === 2)
+  })
+  test('a store that is away is asked again after two seconds', async () => {
+    const cast = await openCast()
+    cast.isAway = true
+    const readsOfLook = async () => {
+      cast.reads = []
+      await expect(cast.ask()).rejects.toMatchObject({ code: 'store_unavailable' })
+      return cast.reads.length
+    }
+    expect(await readsOfLook()).toBeGreaterThan(0)
+    cast.nowMs += 1_000
+    expect(await readsOfLook()).toBe(0)
+    cast.nowMs += 1_500
+    expect(await readsOfLook()).toBeGreaterThan(0)
   })
   test('while nothing is new no store is asked', async () => {
     const cast = await openCast()
