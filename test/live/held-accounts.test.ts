@@ -1,6 +1,6 @@
 // Which accounts are kept, for whom, and which are said to be looked at.
 import { expect, test } from 'bun:test'
-import { createAccount, findProcess } from '../../src/live/account.ts'
+import { bytesOfProcess, createAccount, findProcess, rowOf } from '../../src/live/account.ts'
 import { adopt, createHeldAccounts } from '../../src/live/held-accounts.ts'
 
 const MINUTE_US = 60e6
@@ -46,4 +46,24 @@ test('a base takes the place of the former one without a loop over its processes
   adopt(one, fresh, undefined)
   expect([one.account, fresh.version, fresh.sinceVersion]).toEqual([fresh, 8, 8])
   accounts.close()
+})
+
+test('a process that was read again takes the place and the room of the former one, and may have to be read again', () => {
+  const one = createHeldAccounts({
+    ...{ nowUs: () => 0, maxBytes: 1e6 },
+    onFirst: () => {},
+    onLast: () => {},
+    onForget: () => {},
+  }).find('ada')
+  const { account } = one
+  const seqs = { points: 3, exceptions: 0 }
+  account.bytes = bytesOfProcess(findProcess(account, 'job'))
+  account.again.set('job', seqs)
+  const fresh = createAccount('ada')
+  rowOf(findProcess(fresh, 'job'), 'eu')
+  adopt(one, fresh, ['job'])
+  expect([account.bytes, account.again.size]).toEqual([bytesOfProcess(fresh.processes.get('job')!), 0])
+  fresh.again.set('job', seqs)
+  adopt(one, fresh, ['job'])
+  expect([...account.again]).toEqual([['job', seqs]])
 })
